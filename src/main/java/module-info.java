@@ -1,0 +1,9 @@
+/** Writes that are safe to repeat, over plain JDBC. */
+module io.onlyonce {
+    requires transitive java.sql;
+    requires transitive com.fasterxml.jackson.databind;
+    requires org.slf4j;
+    requires static transitive org.jspecify;
+
+    exports io.onlyonce;
+}
