@@ -6,4 +6,5 @@ module io.onlyonce {
     requires static transitive org.jspecify;
 
     exports io.onlyonce;
+    exports io.onlyonce.tx;
 }

@@ -1,0 +1,234 @@
+-- OnlyOnce, version 1, for PostgreSQL 13 and later.
+--
+-- Copy this file into your own migrations, or let Schema.apply(dataSource) run it. The database schema is called
+-- "onlyonce" throughout; replace that one word to use another name. Times are the database's. Text keys are compared
+-- byte by byte (COLLATE "C"), so that an index never depends on the operating system's locale.
+
+CREATE SCHEMA IF NOT EXISTS onlyonce;
+
+CREATE TABLE onlyonce.schema_version (
+    version    integer     NOT NULL PRIMARY KEY,
+    applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+-- Raises an SQLState of our own (class OO), so that our refusals are never taken for a user's 22012 or 23505.
+-- VOLATILE, or the planner would call it while planning the CASE that guards it.
+CREATE FUNCTION onlyonce.refuse(state text, message text) RETURNS boolean
+    LANGUAGE plpgsql VOLATILE
+AS $$
+BEGIN
+    RAISE EXCEPTION USING ERRCODE = state, MESSAGE = message;
+END
+$$;
+
+-- One row per command. status: 0 STARTED, 1 COMPLETED, 2 REJECTED, 3 RESOLVED.
+-- The id leads the key: time-ordered ids keep their order in the index, which keeps it small and its pages warm.
+CREATE TABLE onlyonce.command_dedup (
+    started_at     timestamptz NOT NULL,
+    finished_at    timestamptz,
+    expires_at     timestamptz NOT NULL,                -- no replay after this; 'infinity' without expiry
+    forget_at      timestamptz NOT NULL,                -- the purge may take the row after this;
+                                                        -- '-infinity' marks a low-road claim that nobody finished yet
+    payload_schema integer     NOT NULL DEFAULT 0,      -- the user's own payload version
+    status         smallint    NOT NULL,
+    hash_version   smallint    NOT NULL,
+    command_id     text COLLATE "C" NOT NULL,
+    operation      text COLLATE "C" NOT NULL,
+    caller         text COLLATE "C" NOT NULL,
+    tenant         text COLLATE "C" NOT NULL,
+    payload_hash   bytea       NOT NULL,
+    content_tag    text,                                -- how to read the result; null with it
+    key_id         text,                                -- the key that result and hash are under; null if in clear
+    rejection_code text,
+    resource_type  text,
+    resource_id    text,
+    resolved_by    text,
+    resolved_why   text,
+    result         bytea,                               -- null: not finished, resolved without result, or tombstone
+
+    CONSTRAINT command_dedup_pkey PRIMARY KEY (command_id, operation, caller, tenant),
+    CONSTRAINT command_dedup_lengths CHECK (
+        octet_length(command_id) BETWEEN 1 AND 255 AND octet_length(operation) BETWEEN 1 AND 128
+        AND octet_length(caller) BETWEEN 1 AND 128 AND octet_length(tenant) BETWEEN 1 AND 128
+        AND octet_length(payload_hash) = 32),
+    CONSTRAINT command_dedup_text CHECK (
+        octet_length(content_tag) BETWEEN 1 AND 64 AND octet_length(key_id) BETWEEN 1 AND 64
+        AND octet_length(rejection_code) BETWEEN 1 AND 128
+        AND length(resource_type) BETWEEN 1 AND 128 AND length(resource_id) BETWEEN 1 AND 255
+        AND length(resolved_by) BETWEEN 1 AND 128 AND length(resolved_why) BETWEEN 1 AND 1000),
+    CONSTRAINT command_dedup_times CHECK (expires_at >= started_at AND (status = 0 OR forget_at >= expires_at)),
+    CONSTRAINT command_dedup_result CHECK ((result IS NULL) = (content_tag IS NULL)),
+    CONSTRAINT command_dedup_status CHECK (CASE status
+        WHEN 0 THEN finished_at IS NULL AND result IS NULL AND rejection_code IS NULL AND resolved_by IS NULL
+        WHEN 1 THEN finished_at IS NOT NULL AND rejection_code IS NULL AND resolved_by IS NULL
+        WHEN 2 THEN finished_at IS NOT NULL AND rejection_code IS NOT NULL AND resolved_by IS NULL
+        WHEN 3 THEN finished_at IS NOT NULL AND rejection_code IS NULL
+                    AND resolved_by IS NOT NULL AND resolved_why IS NOT NULL
+        ELSE false END)
+) WITH (
+    -- A plan made while the table was tiny scans it whole until the next ANALYZE, so do not wait for a tenth of it.
+    autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.01,
+    autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.01,
+    autovacuum_vacuum_insert_threshold = 5000, autovacuum_vacuum_insert_scale_factor = 0.02
+);
+
+-- For the purge, and for finding claims that nobody finished. A column that never changes at the finish of the high
+-- road, so that this update stays heap-only.
+CREATE INDEX command_dedup_forget ON onlyonce.command_dedup (forget_at) WHERE forget_at < 'infinity';
+-- For "how many new ids since": a few bytes per thousand rows, where a btree would cost 80 bytes of WAL for each.
+CREATE INDEX command_dedup_started ON onlyonce.command_dedup USING brin (started_at) WITH (autosummarize = on);
+
+-- What retention moved out of command_dedup. An id may appear again after it was forgotten.
+CREATE TABLE onlyonce.command_archive (
+    archive_id     bigint      NOT NULL GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    archived_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    started_at     timestamptz NOT NULL,
+    finished_at    timestamptz,
+    expires_at     timestamptz NOT NULL,
+    forget_at      timestamptz NOT NULL,
+    payload_schema integer     NOT NULL,
+    status         smallint    NOT NULL,
+    hash_version   smallint    NOT NULL,
+    command_id     text COLLATE "C" NOT NULL,
+    operation      text COLLATE "C" NOT NULL,
+    caller         text COLLATE "C" NOT NULL,
+    tenant         text COLLATE "C" NOT NULL,
+    payload_hash   bytea       NOT NULL,
+    content_tag    text,
+    key_id         text,
+    rejection_code text,
+    resource_type  text,
+    resource_id    text,
+    resolved_by    text,
+    resolved_why   text,
+    result         bytea
+);
+CREATE INDEX command_archive_id ON onlyonce.command_archive (command_id, operation, caller, tenant);
+CREATE INDEX command_archive_age ON onlyonce.command_archive (archived_at);
+
+-- One row per event. state: 0 READY, 1 PUBLISHED, 2 DEAD, 3 WAITING (behind another event of its aggregate), 4 DISCARDED.
+CREATE TABLE onlyonce.outbox_event (
+    seq               bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,    -- order within a transaction, not across
+    aggregate_version bigint,
+    created_at        timestamptz NOT NULL DEFAULT now(),
+    published_at      timestamptz,
+    event_id          uuid        NOT NULL,             -- derived from tenant and event key: the same for ever
+    bucket            smallint    NOT NULL,             -- hash of the aggregate; one relay at a time owns a bucket
+    state             smallint    NOT NULL DEFAULT 0,
+    attempts          smallint    NOT NULL DEFAULT 0,
+    event_key         text COLLATE "C" NOT NULL,
+    tenant            text COLLATE "C" NOT NULL,
+    aggregate_type    text COLLATE "C" NOT NULL,
+    aggregate_id      text COLLATE "C" NOT NULL,
+    event_type        text        NOT NULL,
+    command_id        text,
+    headers           text,                             -- a JSON object of strings
+    last_error        text,
+    payload           bytea       NOT NULL,
+
+    CONSTRAINT outbox_event_pkey PRIMARY KEY (event_key, tenant),
+    CONSTRAINT outbox_event_lengths CHECK (
+        octet_length(event_key) BETWEEN 1 AND 255 AND octet_length(tenant) BETWEEN 1 AND 128
+        AND octet_length(aggregate_type) BETWEEN 1 AND 128 AND octet_length(aggregate_id) BETWEEN 1 AND 255
+        AND octet_length(event_type) BETWEEN 1 AND 128),
+    CONSTRAINT outbox_event_text CHECK (octet_length(command_id) BETWEEN 1 AND 255 AND length(last_error) <= 2000),
+    CONSTRAINT outbox_event_bucket CHECK (bucket BETWEEN 0 AND 63),
+    CONSTRAINT outbox_event_attempts CHECK (attempts >= 0),
+    CONSTRAINT outbox_event_state CHECK (state BETWEEN 0 AND 4 AND (state = 1) = (published_at IS NOT NULL))
+) WITH (
+    autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.01,
+    autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.01,
+    autovacuum_vacuum_insert_threshold = 5000, autovacuum_vacuum_insert_scale_factor = 0.02
+);
+CREATE INDEX outbox_event_ready ON onlyonce.outbox_event (bucket, seq) WHERE state = 0;
+CREATE INDEX outbox_event_waiting ON onlyonce.outbox_event (aggregate_id, aggregate_type, tenant, seq) WHERE state = 3;
+CREATE INDEX outbox_event_dead ON onlyonce.outbox_event (seq) WHERE state = 2;
+CREATE INDEX outbox_event_published ON onlyonce.outbox_event (published_at) WHERE state = 1;
+
+-- Who may publish a bucket's events, until when (on the database's clock), and the fencing token that proves it.
+CREATE TABLE onlyonce.outbox_lease (
+    expires_at timestamptz NOT NULL DEFAULT '-infinity',
+    retry_at   timestamptz NOT NULL DEFAULT '-infinity',    -- the bucket rests until then after a failed call
+    token      bigint      NOT NULL DEFAULT 0,
+    bucket     smallint    NOT NULL PRIMARY KEY CHECK (bucket BETWEEN 0 AND 63),
+    owner      text,
+    CONSTRAINT outbox_lease_owner CHECK (length(owner) BETWEEN 1 AND 255)
+) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0);
+INSERT INTO onlyonce.outbox_lease (bucket) SELECT generate_series(0, 63);
+
+-- Aggregates that wait: behind an event in backoff (blocked_until is set) or behind a dead letter (it is 'infinity').
+CREATE TABLE onlyonce.outbox_blocked (
+    blocked_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
+    blocked_until  timestamptz NOT NULL,
+    bucket         smallint    NOT NULL CHECK (bucket BETWEEN 0 AND 63),
+    aggregate_id   text COLLATE "C" NOT NULL,
+    aggregate_type text COLLATE "C" NOT NULL,
+    tenant         text COLLATE "C" NOT NULL,
+    event_key      text COLLATE "C" NOT NULL,
+    CONSTRAINT outbox_blocked_pkey PRIMARY KEY (aggregate_id, aggregate_type, tenant)
+) WITH (autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0.01);
+CREATE INDEX outbox_blocked_until ON onlyonce.outbox_blocked (bucket, blocked_until);
+
+-- One row per message and consumer. status: 0 STARTED, 1 PROCESSED.
+CREATE TABLE onlyonce.inbox_message (
+    received_at  timestamptz NOT NULL,
+    processed_at timestamptz NOT NULL,                  -- '-infinity' marks a claim that nobody finished yet
+    status       smallint    NOT NULL,
+    hash_version smallint    NOT NULL,
+    message_id   text COLLATE "C" NOT NULL,
+    source       text COLLATE "C" NOT NULL,
+    consumer     text COLLATE "C" NOT NULL,
+    tenant       text COLLATE "C" NOT NULL,
+    payload_hash bytea       NOT NULL,
+
+    CONSTRAINT inbox_message_pkey PRIMARY KEY (message_id, source, consumer, tenant),
+    CONSTRAINT inbox_message_lengths CHECK (
+        octet_length(message_id) BETWEEN 1 AND 255 AND octet_length(source) BETWEEN 1 AND 255
+        AND octet_length(consumer) BETWEEN 1 AND 255 AND octet_length(tenant) BETWEEN 1 AND 128
+        AND octet_length(payload_hash) = 32),
+    CONSTRAINT inbox_message_status CHECK (status IN (0, 1) AND (status = 0 OR processed_at >= received_at))
+) WITH (
+    autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.01,
+    autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.01,
+    autovacuum_vacuum_insert_threshold = 5000, autovacuum_vacuum_insert_scale_factor = 0.02
+);
+CREATE INDEX inbox_message_age ON onlyonce.inbox_message (processed_at);
+
+-- How far a projection has followed an aggregate.
+CREATE TABLE onlyonce.projection_version (
+    version        bigint      NOT NULL CHECK (version >= 0),
+    updated_at     timestamptz NOT NULL DEFAULT now(),
+    aggregate_id   text COLLATE "C" NOT NULL,
+    aggregate_type text COLLATE "C" NOT NULL,
+    tenant         text COLLATE "C" NOT NULL,
+    projection     text COLLATE "C" NOT NULL,
+    CONSTRAINT projection_version_pkey PRIMARY KEY (aggregate_id, aggregate_type, tenant, projection),
+    CONSTRAINT projection_version_lengths CHECK (
+        octet_length(projection) BETWEEN 1 AND 128 AND octet_length(tenant) BETWEEN 1 AND 128
+        AND octet_length(aggregate_type) BETWEEN 1 AND 128 AND octet_length(aggregate_id) BETWEEN 1 AND 255)
+) WITH (fillfactor = 80, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.01);
+
+-- How many new ids a caller used in a window; several shards of one counter, so that callers do not queue on a row.
+CREATE TABLE onlyonce.key_budget (
+    window_start timestamptz NOT NULL,
+    used         bigint      NOT NULL CHECK (used >= 0),
+    shard        smallint    NOT NULL CHECK (shard >= 0),
+    caller       text COLLATE "C" NOT NULL,
+    tenant       text COLLATE "C" NOT NULL,
+    CONSTRAINT key_budget_pkey PRIMARY KEY (window_start, caller, tenant, shard),
+    CONSTRAINT key_budget_lengths CHECK (
+        octet_length(caller) BETWEEN 1 AND 128 AND octet_length(tenant) BETWEEN 1 AND 128)
+) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0.01);
+
+-- lz4 stores large results in less than half the time of the default; servers without it (and 13) keep the default.
+DO $$
+BEGIN
+    EXECUTE 'ALTER TABLE onlyonce.command_dedup ALTER COLUMN result SET COMPRESSION lz4';
+    EXECUTE 'ALTER TABLE onlyonce.command_archive ALTER COLUMN result SET COMPRESSION lz4';
+    EXECUTE 'ALTER TABLE onlyonce.outbox_event ALTER COLUMN payload SET COMPRESSION lz4';
+EXCEPTION WHEN feature_not_supported OR syntax_error THEN
+    NULL;
+END
+$$;
+
+INSERT INTO onlyonce.schema_version (version) VALUES (1);

@@ -1,0 +1,160 @@
+package io.onlyonce;
+
+import io.onlyonce.sql.Database;
+import io.onlyonce.sql.SchemaName;
+import io.onlyonce.tx.TransactionOptions;
+import io.onlyonce.tx.TransactionTemplate;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+import javax.sql.DataSource;
+
+/**
+ * The tables of OnlyOnce: created when asked, never otherwise.
+ *
+ * <p>The SQL is in the jar under {@code sql/postgresql} and {@code sql/h2}, numbered, to be copied
+ * into Flyway or Liquibase instead.
+ */
+public final class Schema {
+
+    private static final List<String> MIGRATIONS = List.of("V1__onlyonce.sql");
+
+    private static final List<String> TABLES =
+            List.of(
+                    "command_dedup",
+                    "command_archive",
+                    "outbox_event",
+                    "outbox_lease",
+                    "outbox_blocked",
+                    "inbox_message",
+                    "projection_version",
+                    "key_budget");
+
+    private static final TransactionOptions OPTIONS =
+            TransactionOptions.readCommitted()
+                    .withLockTimeout(Duration.ofSeconds(60))
+                    .poolAutoCommitOff();
+
+    private Schema() {}
+
+    /** Brings the schema {@code onlyonce} up to date; does nothing if it is. */
+    public static void apply(DataSource dataSource) throws SQLException {
+        apply(dataSource, SchemaName.DEFAULT.value());
+    }
+
+    /**
+     * Brings the schema of this name up to date; does nothing if it is. Several processes may do so
+     * at once: one works, the others wait for it, for a minute at most. On PostgreSQL it happens in
+     * one transaction, or not at all.
+     */
+    public static void apply(DataSource dataSource, String schema) throws SQLException {
+        var name = new SchemaName(schema);
+        new TransactionTemplate(dataSource, OPTIONS)
+                .execute(connection -> migrate(connection, name));
+    }
+
+    /**
+     * Throws {@link SchemaOutdatedException}, in one sentence, if {@code onlyonce} is missing or
+     * too old.
+     */
+    public static void verify(DataSource dataSource) throws SQLException {
+        verify(dataSource, SchemaName.DEFAULT.value());
+    }
+
+    /**
+     * Throws {@link SchemaOutdatedException}, in one sentence, if the schema of this name is
+     * missing or too old.
+     */
+    public static void verify(DataSource dataSource, String schema) throws SQLException {
+        var name = new SchemaName(schema);
+        new TransactionTemplate(dataSource, OPTIONS)
+                .execute(connection -> verify(connection, name));
+    }
+
+    /** Returns the version that the schema is at afterwards. */
+    private static int migrate(Connection connection, SchemaName name) throws SQLException {
+        Database database = Database.of(connection);
+        try (Statement statement = connection.createStatement()) {
+            if (database.name().equals("postgresql")) {
+                statement.execute(
+                        "SELECT pg_advisory_xact_lock(hashtextextended('onlyonce/schema/"
+                                + name
+                                + "', 0))");
+            }
+            for (int version = version(connection, name) + 1;
+                    version <= MIGRATIONS.size();
+                    version++) {
+                statement.execute(name.in(resource(database, MIGRATIONS.get(version - 1))));
+            }
+        }
+        return MIGRATIONS.size();
+    }
+
+    private static int verify(Connection connection, SchemaName name) throws SQLException {
+        int version = version(connection, name);
+        if (version < MIGRATIONS.size()) {
+            throw SchemaOutdatedException.tooOld(name.value(), version, MIGRATIONS.size());
+        }
+        var missing = new ArrayList<String>();
+        for (String table : TABLES) {
+            if (!exists(connection, name, table)) {
+                missing.add(table);
+            }
+        }
+        if (!missing.isEmpty()) {
+            throw SchemaOutdatedException.missing(name.value(), missing);
+        }
+        return version;
+    }
+
+    private static int version(Connection connection, SchemaName name) throws SQLException {
+        if (!exists(connection, name, "schema_version")) {
+            return 0;
+        }
+        try (Statement statement = connection.createStatement();
+                var row =
+                        statement.executeQuery(
+                                "SELECT coalesce(max(version), 0) FROM "
+                                        + name
+                                        + ".schema_version")) {
+            row.next();
+            return row.getInt(1);
+        }
+    }
+
+    private static boolean exists(Connection connection, SchemaName name, String table)
+            throws SQLException {
+        try (PreparedStatement statement =
+                connection.prepareStatement(
+                        "SELECT 1 FROM information_schema.tables WHERE lower(table_schema) = ? AND"
+                                + " lower(table_name) = ?")) {
+            statement.setString(1, name.value());
+            statement.setString(2, table.toLowerCase(Locale.ROOT));
+            try (var row = statement.executeQuery()) {
+                return row.next();
+            }
+        }
+    }
+
+    private static String resource(Database database, String file) {
+        String path = "/sql/" + database.name() + "/" + file;
+        try (var stream = Schema.class.getResourceAsStream(path)) {
+            if (stream == null) {
+                throw new IllegalStateException(path + " is not in the jar; build it again.");
+            }
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

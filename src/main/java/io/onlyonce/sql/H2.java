@@ -1,0 +1,100 @@
+package io.onlyonce.sql;
+
+import io.onlyonce.tx.BorrowedTransactionException;
+import io.onlyonce.tx.TransactionOptions;
+
+import org.jspecify.annotations.Nullable;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.util.Optional;
+
+/**
+ * H2 2.x, in process. Isolation level and timeouts are session state there, so one object serves
+ * one transaction and puts them back.
+ */
+public final class H2 extends Database {
+
+    private int isolationBefore = Connection.TRANSACTION_NONE;
+    private @Nullable Long lockTimeoutBefore;
+    private boolean queryTimeoutSet;
+
+    @Override
+    public String name() {
+        return "h2";
+    }
+
+    @Override
+    Object open(Connection connection, TransactionOptions options, Deadline deadline)
+            throws SQLException {
+        if (hasWritten(connection)) { // first, because changing the isolation level commits
+            throw BorrowedTransactionException.inTransaction();
+        }
+        isolationBefore = connection.getTransactionIsolation();
+        connection.setTransactionIsolation(options.isolation().jdbc());
+        try (Statement statement = connection.createStatement()) {
+            if (options.lockTimeout().isPresent()) {
+                lockTimeoutBefore = number(statement, "SELECT LOCK_TIMEOUT()");
+                statement.execute("SET LOCK_TIMEOUT " + millis(options.lockTimeout().get()));
+            }
+            Optional<Duration> timeout = statementTimeout(options, deadline);
+            if (timeout.isPresent()) {
+                queryTimeoutSet = true;
+                statement.execute("SET QUERY_TIMEOUT " + millis(timeout.get()));
+            }
+        }
+        return startOfTransaction(connection);
+    }
+
+    private static boolean hasWritten(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            return number(
+                            statement,
+                            "SELECT CONTAINS_UNCOMMITTED FROM INFORMATION_SCHEMA.SESSIONS"
+                                    + " WHERE SESSION_ID = SESSION_ID()")
+                    != 0;
+        }
+    }
+
+    @Override
+    void commit(Connection connection, Object mark) throws SQLException {
+        if (!mark.equals(startOfTransaction(connection))) {
+            throw new SQLException("the work ended the transaction", SqlState.FENCE);
+        }
+        connection.commit();
+    }
+
+    @Override
+    void restore(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            if (lockTimeoutBefore != null) {
+                statement.execute("SET LOCK_TIMEOUT " + lockTimeoutBefore);
+            }
+            if (queryTimeoutSet) {
+                statement.execute("SET QUERY_TIMEOUT 0");
+            }
+        }
+        if (isolationBefore != Connection.TRANSACTION_NONE) {
+            connection.setTransactionIsolation(isolationBefore);
+        }
+    }
+
+    /** The same within a transaction, as now() is on PostgreSQL. */
+    private static Object startOfTransaction(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                var row = statement.executeQuery("SELECT CURRENT_TIMESTAMP(9)")) {
+            row.next();
+            return row.getObject(1, OffsetDateTime.class);
+        }
+    }
+
+    private static long number(Statement statement, String query) throws SQLException {
+        try (var row = statement.executeQuery(query)) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+}

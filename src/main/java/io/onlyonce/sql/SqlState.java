@@ -1,0 +1,88 @@
+package io.onlyonce.sql;
+
+import org.jspecify.annotations.Nullable;
+
+import java.sql.SQLException;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/** Names of the SQLStates that decide something here, and the questions asked of them. */
+public final class SqlState {
+
+    public static final String SERIALIZATION_FAILURE = "40001";
+    public static final String DEADLOCK_DETECTED = "40P01";
+    public static final String ACTIVE_TRANSACTION = "25001";
+    public static final String IN_FAILED_TRANSACTION = "25P02";
+    public static final String CONNECTION_DOES_NOT_EXIST = "08003";
+
+    /** What the fence in our COMMIT trip raises; no other statement of anybody is likely to. */
+    static final String FENCE = "2201G";
+
+    private static final String STATEMENT_COMPLETION_UNKNOWN = "40003";
+    private static final String IDLE_IN_TRANSACTION_TIMEOUT = "25P03";
+    private static final String TRANSACTION_TIMEOUT = "25P04";
+    private static final String OPERATOR_INTERVENTION = "57P0";
+
+    /** Classes that no server answers with: drivers use them for failures of their own. */
+    private static final Set<String> CLIENT_CLASSES =
+            Set.of("08", "60", "90", "99", "HY", "IM", "S1");
+
+    private SqlState() {}
+
+    /**
+     * True if running the whole transaction again may well succeed: serialization failure or
+     * deadlock.
+     */
+    public static boolean isRetryable(Throwable failure) {
+        return anyMatch(
+                failure,
+                e ->
+                        SERIALIZATION_FAILURE.equals(e.getSQLState())
+                                || DEADLOCK_DETECTED.equals(e.getSQLState()));
+    }
+
+    /** True if the failure, or anything that caused it, carries this SQLState. */
+    public static boolean is(String state, Throwable failure) {
+        return anyMatch(failure, e -> state.equals(e.getSQLState()));
+    }
+
+    /**
+     * True if the server itself said no while a COMMIT was under way, so that the transaction is
+     * certainly rolled back. Everything else (lost connections, terminated backends, driver errors,
+     * null states) leaves it unknown.
+     */
+    public static boolean isDefinite(Throwable failure) {
+        if (!(failure instanceof SQLException e)) {
+            return false;
+        }
+        String state = e.getSQLState();
+        return state != null
+                && state.length() == 5
+                && !CLIENT_CLASSES.contains(state.substring(0, 2))
+                && !state.equals(STATEMENT_COMPLETION_UNKNOWN)
+                && !state.equals(IDLE_IN_TRANSACTION_TIMEOUT)
+                && !state.equals(TRANSACTION_TIMEOUT)
+                && !state.startsWith(OPERATOR_INTERVENTION);
+    }
+
+    /**
+     * Asks every SQLException in the chains of causes and of next exceptions; safe against cycles.
+     */
+    static boolean anyMatch(@Nullable Throwable failure, Predicate<SQLException> question) {
+        return anyMatch(failure, question, Collections.newSetFromMap(new IdentityHashMap<>()));
+    }
+
+    private static boolean anyMatch(
+            @Nullable Throwable failure, Predicate<SQLException> question, Set<Throwable> seen) {
+        if (failure == null || !seen.add(failure)) {
+            return false;
+        }
+        if (failure instanceof SQLException e
+                && (question.test(e) || anyMatch(e.getNextException(), question, seen))) {
+            return true;
+        }
+        return anyMatch(failure.getCause(), question, seen);
+    }
+}
