@@ -38,8 +38,8 @@ public abstract sealed class Database permits PostgreSql, H2 {
 
     /**
      * Commits in one trip that fails, committing nothing, with {@link
-     * SqlState#IN_FAILED_TRANSACTION} if the transaction is aborted and with {@link SqlState#FENCE}
-     * if it is not the one that was opened.
+     * SqlState#IN_FAILED_TRANSACTION} if the transaction is aborted and, where the database has a
+     * mark, with {@link SqlState#FENCE} if it is not the one that was opened.
      */
     abstract void commit(Connection connection, Object mark) throws SQLException;
 

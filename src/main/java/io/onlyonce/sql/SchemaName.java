@@ -8,11 +8,11 @@ import java.util.regex.Pattern;
  */
 public record SchemaName(String value) {
 
-    /** What the shipped SQL files say. */
-    public static final SchemaName DEFAULT = new SchemaName("onlyonce");
-
     private static final Pattern PLAIN = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
     private static final Pattern DEFAULT_WORD = Pattern.compile("\\bonlyonce\\b");
+
+    /** What the shipped SQL files say. */
+    public static final SchemaName DEFAULT = new SchemaName("onlyonce");
 
     public SchemaName {
         if (!PLAIN.matcher(value).matches() || value.startsWith("pg_")) {

@@ -1,0 +1,8 @@
+package io.onlyonce.ground;
+
+class TestDatabaseOnPostgresTest extends TestDatabaseContract {
+
+    TestDatabaseOnPostgresTest() {
+        super(TestDatabase::postgres);
+    }
+}
