@@ -1,6 +1,7 @@
 package io.onlyonce.ground;
 
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 
 /** Waits for a condition, never for a time. */
@@ -40,6 +41,6 @@ public final class Await {
 
     /** A duration as people write it: "1m30s", "0.25s". */
     static String say(Duration duration) {
-        return duration.toString().substring(2).toLowerCase(java.util.Locale.ROOT);
+        return duration.toString().substring(2).toLowerCase(Locale.ROOT);
     }
 }

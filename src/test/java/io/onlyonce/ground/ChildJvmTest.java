@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -32,14 +34,7 @@ class ChildJvmTest {
             after.awaitCheckpoint("committed");
             after.kill();
 
-            Await.until(
-                    DEADLINE,
-                    () ->
-                            db.count(
-                                            "SELECT count(*) FROM pg_stat_activity WHERE datname ="
-                                                    + " current_database()")
-                                    == 1,
-                    "the killed child's backend was gone");
+            awaitAlone(db);
             assertThat(db.value("SELECT string_agg(name, ',') FROM entry", String.class))
                     .contains("after");
             assertThat(before.exitCode(DEADLINE)).isEqualTo(128 + 9);
@@ -74,9 +69,13 @@ class ChildJvmTest {
         try (var child = ChildJvm.start(Ticker.class)) {
             child.awaitLine("tick");
             child.freeze();
-            var procState = java.nio.file.Path.of("/proc/" + child.pid() + "/stat");
+            Await.until(DEADLINE, () -> state(child).startsWith("T"), "the child was stopped");
+
             child.thaw();
-            child.awaitLine("tick");
+
+            Await.until(DEADLINE, () -> !state(child).startsWith("T"), "the child went on");
+            int before = child.output().size();
+            Await.until(DEADLINE, () -> child.output().size() > before, "it printed again");
         }
     }
 
@@ -96,6 +95,20 @@ class ChildJvmTest {
     void a_checkpoint_outside_a_child_is_a_mistake() {
         assertThatThrownBy(() -> Checkpoint.reached("here"))
                 .isInstanceOf(IllegalStateException.class);
+    }
+
+    /** The server notices a dead client in a moment, not at once. */
+    private static void awaitAlone(TestDatabase db) throws Exception {
+        String backends =
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                        + " AND backend_type = 'client backend'";
+        Await.until(DEADLINE, () -> db.count(backends) == 1, "the children's backends were gone");
+    }
+
+    /** The state of its process as ps prints it: T for stopped. */
+    private static String state(ChildJvm child) throws IOException {
+        var ps = new ProcessBuilder("ps", "-o", "stat=", "-p", "" + child.pid()).start();
+        return new String(ps.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
     }
 
     private static ChildJvm writer(TestDatabase db, String name) throws Exception {

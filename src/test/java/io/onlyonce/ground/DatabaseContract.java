@@ -45,6 +45,8 @@ public abstract class DatabaseContract {
 
     @AfterAll
     void closeDatabase() throws Exception {
-        db.close();
+        if (db != null) { // opening it may have failed
+            db.close();
+        }
     }
 }

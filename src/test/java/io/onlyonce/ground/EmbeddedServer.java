@@ -19,12 +19,18 @@ final class EmbeddedServer implements AutoCloseable {
     private static final Duration STARTUP = Duration.ofSeconds(60);
 
     private final EmbeddedPostgres postgres;
+    private final Path data;
+    private final List<String> pgCtl;
+    private final ServerGuard guard;
 
-    private EmbeddedServer(EmbeddedPostgres postgres) {
+    private EmbeddedServer(EmbeddedPostgres postgres) throws IOException, SQLException {
         this.postgres = postgres;
+        this.data = Path.of(PostgresServer.show(address(), "data_directory"));
+        this.pgCtl = pgCtl(data);
+        this.guard = ServerGuard.of(data, pgCtl);
     }
 
-    /** Starts a server that stops, and removes its data, on close or at the end of this JVM. */
+    /** Starts a server that stops, and removes its data, on close or however this JVM ends. */
     static EmbeddedServer start() {
         var builder = EmbeddedPostgres.builder().setPGStartupWait(STARTUP);
         PostgresServer.SETTINGS.forEach(builder::setServerConfig);
@@ -32,6 +38,8 @@ final class EmbeddedServer implements AutoCloseable {
             return new EmbeddedServer(builder.start());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } catch (SQLException e) {
+            throw new IllegalStateException("the embedded PostgreSQL does not answer", e);
         }
     }
 
@@ -40,15 +48,10 @@ final class EmbeddedServer implements AutoCloseable {
     }
 
     /** Stops without a checkpoint, as a crash would, and starts again on the same data and port. */
-    void restart() throws IOException, InterruptedException, SQLException {
-        Path data = Path.of(PostgresServer.show(address(), "data_directory"));
-        List<String> command = new ArrayList<>();
-        // PostgreSQL refuses to run as root; a user namespace of its own hides that it does.
-        if (System.getProperty("user.name").equals("root")) {
-            command.addAll(List.of("unshare", "-U"));
-        }
-        command.addAll(List.of(pgCtl(data).toString(), "restart", "-w", "-m", "immediate"));
-        command.addAll(List.of("-t", String.valueOf(STARTUP.toSeconds()), "-D", data.toString()));
+    void restart() throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(pgCtl);
+        command.addAll(List.of("restart", "-w", "-m", "immediate", "-D", data.toString()));
+        command.addAll(List.of("-t", String.valueOf(STARTUP.toSeconds())));
         // The new postmaster inherits these streams: a pipe would keep us waiting for its end.
         Process restart =
                 new ProcessBuilder(command)
@@ -61,22 +64,27 @@ final class EmbeddedServer implements AutoCloseable {
         }
     }
 
-    /** The binaries lie where the running postmaster came from. */
-    private static Path pgCtl(Path data) throws IOException {
-        long postmaster = Long.parseLong(Files.readAllLines(data.resolve("postmaster.pid")).get(0));
-        return ProcessHandle.of(postmaster)
-                .flatMap(process -> process.info().command())
-                .map(executable -> Path.of(executable).resolveSibling("pg_ctl"))
-                .orElseThrow(
-                        () -> new IllegalStateException("no postmaster with pid " + postmaster));
-    }
-
     @Override
     public void close() {
-        try {
+        try (guard) {
             postgres.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** The control program lies where the running postmaster came from. */
+    private static List<String> pgCtl(Path data) throws IOException {
+        long postmaster = Long.parseLong(Files.readAllLines(data.resolve("postmaster.pid")).get(0));
+        String program =
+                ProcessHandle.of(postmaster)
+                        .flatMap(process -> process.info().command())
+                        .map(executable -> Path.of(executable).resolveSibling("pg_ctl").toString())
+                        .orElseThrow(
+                                () -> new IllegalStateException("no postmaster " + postmaster));
+        // PostgreSQL refuses to run as root; a user namespace of its own hides that it does.
+        return System.getProperty("user.name").equals("root")
+                ? List.of("unshare", "-U", program)
+                : List.of(program);
     }
 }

@@ -2,6 +2,7 @@ package io.onlyonce.ground;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
@@ -183,7 +184,10 @@ public final class FaultProxy implements AutoCloseable {
 
     private void connect(Socket client) throws IOException {
         try {
-            var link = new Link(this, client, new Socket(target.host(), target.port()));
+            var server = new Socket();
+            server.connect(
+                    new InetSocketAddress(target.host(), target.port()), (int) DEADLINE.toMillis());
+            var link = new Link(this, client, server);
             links.add(link);
             link.start();
             if (listener.isClosed()) {

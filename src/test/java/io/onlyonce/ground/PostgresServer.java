@@ -52,7 +52,7 @@ public final class PostgresServer implements AutoCloseable {
      * Crashes this private server (no checkpoint, no goodbye) and returns once it has recovered on
      * the same port. Connections of before are broken.
      */
-    public void restart() throws IOException, InterruptedException, SQLException {
+    public void restart() throws IOException, InterruptedException {
         embedded.orElseThrow(() -> new IllegalStateException("only a private server can restart"))
                 .restart();
     }

@@ -57,8 +57,29 @@ class PostgresServerTest {
     }
 
     @Test
+    void a_server_does_not_outlive_a_killed_jvm() throws Exception {
+        try (var child = ChildJvm.start(Keeper.class)) {
+            Path data = Path.of(child.awaitLine("data ").substring(5));
+            assertThat(data).exists();
+
+            child.kill();
+
+            Await.until(Duration.ofSeconds(20), () -> !Files.exists(data), "its data was gone");
+        }
+    }
+
+    @Test
     void the_shared_server_refuses_to_crash() {
         assertThatThrownBy(PostgresServer.shared()::restart)
                 .isInstanceOf(IllegalStateException.class);
+    }
+
+    static final class Keeper {
+        public static void main(String[] args) throws Exception {
+            try (var server = PostgresServer.startPrivate()) {
+                System.out.println("data " + server.show("data_directory"));
+                Checkpoint.reached("waiting to be killed");
+            }
+        }
     }
 }
