@@ -47,7 +47,7 @@ public final class Demo {
                     update(
                             connection,
                             "CREATE TABLE account (name VARCHAR(10) PRIMARY KEY, cents INT CHECK"
-                                + " (cents >= 0))");
+                                    + " (cents >= 0))");
                     return update(
                             connection, "INSERT INTO account VALUES ('ann', 100), ('bob', 0)");
                 });

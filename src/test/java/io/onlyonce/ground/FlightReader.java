@@ -91,7 +91,7 @@ final class FlightReader {
             case 'Q' -> statements.add(fields.text().strip());
             case 'P' -> prepared.put(fields.text(), fields.text().strip());
             case 'B' -> portals.put(fields.text(), prepared.getOrDefault(fields.text(), ""));
-            case 'E' -> {}
+            case 'E' -> statements.add(portals.getOrDefault(fields.text(), ""));
             case 'C' -> (fields.letter() == 'S' ? prepared : portals).remove(fields.text());
             default -> {}
         }
