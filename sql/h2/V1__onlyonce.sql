@@ -115,8 +115,7 @@ CREATE TABLE IF NOT EXISTS onlyonce.outbox_lease (
     bucket     smallint NOT NULL PRIMARY KEY CHECK (bucket BETWEEN 0 AND 63),
     owner      varchar(255)
 );
-INSERT INTO onlyonce.outbox_lease (bucket)
-    SELECT x FROM SYSTEM_RANGE(0, 63) WHERE NOT EXISTS (SELECT 1 FROM onlyonce.outbox_lease);
+MERGE INTO onlyonce.outbox_lease (bucket) SELECT x FROM SYSTEM_RANGE(0, 63);
 
 CREATE TABLE IF NOT EXISTS onlyonce.outbox_blocked (
     blocked_at     timestamp(6) WITH TIME ZONE DEFAULT CURRENT_TIMESTAMP NOT NULL,

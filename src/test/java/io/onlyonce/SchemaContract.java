@@ -65,7 +65,7 @@ abstract class SchemaContract extends DatabaseContract {
 
     @Test
     void callers_that_apply_at_once_leave_one_schema() throws Exception {
-        for (int round = 0; round < 5; round++) {
+        for (int round = 0; round < 20; round++) {
             String name = "race_" + round;
             Race.of(
                     4,
