@@ -6,5 +6,8 @@ module io.onlyonce {
     requires static transitive org.jspecify;
 
     exports io.onlyonce;
+    exports io.onlyonce.command;
+    exports io.onlyonce.outbox;
+    exports io.onlyonce.payload;
     exports io.onlyonce.tx;
 }

@@ -32,4 +32,9 @@ public final class SchemaOutdatedException extends OnlyOnceException {
                         + String.join(", ", tables)
                         + ": restore what was dropped, or apply the SQL files to an empty schema.");
     }
+
+    /** For a statement that found no table; said before anything else is tried. */
+    public static SchemaOutdatedException missingTables(String schema) {
+        return tooOld(schema, 0, 1);
+    }
 }

@@ -1,6 +1,7 @@
 package io.onlyonce.sql;
 
 import io.onlyonce.UnsupportedDatabaseException;
+import io.onlyonce.tx.BorrowedTransactionException;
 import io.onlyonce.tx.TransactionOptions;
 
 import java.sql.Connection;
@@ -29,12 +30,32 @@ public abstract sealed class Database permits PostgreSql, H2 {
     public abstract String name();
 
     /**
-     * Opens the transaction in one trip: states isolation level and timeouts for this transaction
-     * alone, and returns the mark that {@link #commit} proves it by. Refuses a connection whose
-     * transaction has already written.
+     * The first trip of a transaction. It sends the settings before anything else in the same trip,
+     * and returns the mark that the commit proves the transaction by.
      */
-    abstract Object open(Connection connection, TransactionOptions options, Deadline deadline)
+    @FunctionalInterface
+    public interface Opening {
+        /** Throws {@link BorrowedTransactionException} if the transaction has already written. */
+        Object open(Connection connection, String settings) throws SQLException;
+    }
+
+    /** The last trip of a transaction: it commits, or fails and commits nothing. */
+    @FunctionalInterface
+    public interface Ending {
+        /** Fails unless the mark is that of the transaction it commits. */
+        void commit(Connection connection, Object mark) throws SQLException;
+    }
+
+    /**
+     * Opens the transaction in one trip: states isolation level and timeouts for this transaction
+     * alone, and returns the mark of the opening.
+     */
+    abstract Object open(
+            Connection connection, TransactionOptions options, Deadline deadline, Opening opening)
             throws SQLException;
+
+    /** The opening of a transaction that has nothing else to do. */
+    abstract Object mark(Connection connection, String settings) throws SQLException;
 
     /**
      * Commits in one trip that fails, committing nothing, with {@link

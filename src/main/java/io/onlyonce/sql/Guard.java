@@ -37,6 +37,7 @@ final class Guard {
     private final Connection proxy;
     private volatile boolean ended;
     private volatile @Nullable SQLException lastError;
+    private volatile boolean metTransientError;
 
     Guard(Connection connection) {
         proxy = (Connection) wrap(Connection.class, connection, null);
@@ -50,6 +51,11 @@ final class Guard {
     /** The last SQL error that the work met, whether it swallowed it or not. */
     Optional<SQLException> lastError() {
         return Optional.ofNullable(lastError);
+    }
+
+    /** True if the work met an SQL error that says nothing about its input, swallowed or not. */
+    boolean metTransientError() {
+        return metTransientError;
     }
 
     /** From now on the work's connection, and all that came from it, refuses everything. */
@@ -133,6 +139,7 @@ final class Guard {
                 Throwable failure = e.getCause();
                 if (failure instanceof SQLException sql) {
                     lastError = sql;
+                    metTransientError |= !SqlState.isDeterministic(sql);
                 }
                 throw failure == null ? e : failure;
             }

@@ -27,7 +27,8 @@ public final class H2 extends Database {
     }
 
     @Override
-    Object open(Connection connection, TransactionOptions options, Deadline deadline)
+    Object open(
+            Connection connection, TransactionOptions options, Deadline deadline, Opening opening)
             throws SQLException {
         if (hasWritten(connection)) { // first, because changing the isolation level commits
             throw BorrowedTransactionException.inTransaction();
@@ -45,6 +46,11 @@ public final class H2 extends Database {
                 statement.execute("SET QUERY_TIMEOUT " + millis(timeout.get()));
             }
         }
+        return opening.open(connection, "");
+    }
+
+    @Override
+    Object mark(Connection connection, String settings) {
         return "no mark";
     }
 

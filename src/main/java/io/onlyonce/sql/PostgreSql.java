@@ -4,6 +4,7 @@ import io.onlyonce.tx.BorrowedTransactionException;
 import io.onlyonce.tx.TransactionOptions;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.OffsetDateTime;
@@ -14,8 +15,9 @@ import java.time.OffsetDateTime;
  */
 public final class PostgreSql extends Database {
 
-    private static final String MARK =
-            "SELECT now() AS started_at, pg_current_xact_id_if_assigned() IS NOT NULL AS"
+    /** Selects what proves a transaction: its frozen time, and that nobody has written in it. */
+    public static final String MARK =
+            "SELECT now() AS opened_at, pg_current_xact_id_if_assigned() IS NOT NULL AS"
                     + " has_written";
 
     @Override
@@ -24,11 +26,11 @@ public final class PostgreSql extends Database {
     }
 
     @Override
-    Object open(Connection connection, TransactionOptions options, Deadline deadline)
+    Object open(
+            Connection connection, TransactionOptions options, Deadline deadline, Opening opening)
             throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute(opening(options, deadline) + MARK);
-            return markOf(statement);
+        try {
+            return opening.open(connection, settings(options, deadline));
         } catch (SQLException e) {
             if (SqlState.is(SqlState.ACTIVE_TRANSACTION, e)) { // SET TRANSACTION came too late
                 throw BorrowedTransactionException.inTransaction();
@@ -37,10 +39,22 @@ public final class PostgreSql extends Database {
         }
     }
 
+    @Override
+    Object mark(Connection connection, String settings) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(settings + MARK);
+            skipToRows(statement);
+            try (var row = statement.getResultSet()) {
+                row.next();
+                return markOf(row);
+            }
+        }
+    }
+
     /**
      * The statements to pipe before the first one of a transaction; they cost no trip of their own.
      */
-    public static String opening(TransactionOptions options, Deadline deadline) {
+    private static String settings(TransactionOptions options, Deadline deadline) {
         var sql =
                 new StringBuilder("SET TRANSACTION ISOLATION LEVEL ")
                         .append(options.isolation().sql())
@@ -78,16 +92,18 @@ public final class PostgreSql extends Database {
     @Override
     void restore(Connection connection) {}
 
-    private static Object markOf(Statement statement) throws SQLException {
+    /** Reads the columns that {@link #MARK} selects. */
+    public static OffsetDateTime markOf(ResultSet row) throws SQLException {
+        if (row.getBoolean("has_written")) {
+            throw BorrowedTransactionException.inTransaction();
+        }
+        return row.getObject("opened_at", OffsetDateTime.class);
+    }
+
+    /** Moves on to the next result that is one of rows, past the counts before it. */
+    public static void skipToRows(Statement statement) throws SQLException {
         while (statement.getUpdateCount() != -1) {
             statement.getMoreResults();
-        }
-        try (var row = statement.getResultSet()) {
-            row.next();
-            if (row.getBoolean("has_written")) {
-                throw BorrowedTransactionException.inTransaction();
-            }
-            return row.getObject("started_at", OffsetDateTime.class);
         }
     }
 }

@@ -27,11 +27,19 @@ public final class Retries {
      * set.
      */
     public boolean again(Throwable failure) {
-        if (isWorthIt(failure) && failed.size() + 1 < policy.attempts() && pause()) {
-            failed.add(failure);
+        if (isWorthIt(failure) && spend(failure)) {
             return true;
         }
         failed.stream().filter(earlier -> earlier != failure).forEach(failure::addSuppressed);
+        return false;
+    }
+
+    /** True, after a pause, if an attempt is left for work that is known to have left nothing. */
+    public boolean spend(Throwable failure) {
+        if (failed.size() + 1 < policy.attempts() && pause()) {
+            failed.add(failure);
+            return true;
+        }
         return false;
     }
 

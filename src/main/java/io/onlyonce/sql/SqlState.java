@@ -16,6 +16,17 @@ public final class SqlState {
     public static final String ACTIVE_TRANSACTION = "25001";
     public static final String IN_FAILED_TRANSACTION = "25P02";
     public static final String CONNECTION_DOES_NOT_EXIST = "08003";
+    public static final String LOCK_NOT_AVAILABLE = "55P03";
+    public static final String UNIQUE_VIOLATION = "23505";
+
+    /** Raised by a finish in another transaction than its claim was made in. */
+    public static final String NOT_THIS_TRANSACTION = "OO001";
+
+    /** Raised by a finish whose claim is gone, undone to a savepoint or settled by somebody. */
+    public static final String CLAIM_LOST = "OO002";
+
+    /** Raised by an append whose event key already stands for another event. */
+    public static final String EVENT_KEY_REUSED = "OO003";
 
     /** What the fence in our COMMIT trip raises; no other statement of anybody is likely to. */
     static final String FENCE = "2201G";
@@ -29,6 +40,10 @@ public final class SqlState {
     private static final Set<String> CLIENT_CLASSES =
             Set.of("08", "60", "90", "99", "HY", "IM", "S1");
 
+    /** Undefined table, function and schema; the same of H2. */
+    private static final Set<String> MISSING =
+            Set.of("42P01", "42883", "3F000", "42S02", "42S03", "90079");
+
     private SqlState() {}
 
     /**
@@ -41,6 +56,45 @@ public final class SqlState {
                 e ->
                         SERIALIZATION_FAILURE.equals(e.getSQLState())
                                 || DEADLOCK_DETECTED.equals(e.getSQLState()));
+    }
+
+    /** True if a table, function or schema of ours is not there. */
+    public static boolean isMissingTable(Throwable failure) {
+        return anyMatch(failure, e -> e.getSQLState() != null && MISSING.contains(e.getSQLState()));
+    }
+
+    /**
+     * True if no part of the failure is a database error of the kind that another attempt may not
+     * meet: only data exceptions (22), constraint violations (23) and errors raised by the user's
+     * own procedures (P0) say something about the input.
+     */
+    public static boolean isDeterministic(Throwable failure) {
+        return !anyMatch(failure, e -> !isAboutTheInput(e.getSQLState()));
+    }
+
+    static boolean isAboutTheInput(@Nullable String state) {
+        return state != null
+                && (state.startsWith("22") || state.startsWith("23") || state.startsWith("P0"));
+    }
+
+    /**
+     * The same error without the server's detail, which quotes keys in clear; for errors of our own
+     * statements.
+     */
+    public static SQLException withoutDetail(SQLException failure) {
+        String message = failure.getMessage();
+        boolean quotesValues = failure.getClass().getName().startsWith("org.h2.");
+        String kept =
+                message == null || quotesValues
+                        ? ""
+                        : ": " + message.lines().findFirst().orElse("");
+        var stripped =
+                new SQLException(
+                        "A statement of OnlyOnce failed" + kept,
+                        failure.getSQLState(),
+                        failure.getErrorCode());
+        stripped.setStackTrace(failure.getStackTrace());
+        return stripped;
     }
 
     /** True if the failure, or anything that caused it, carries this SQLState. */

@@ -35,6 +35,8 @@ public final class Transaction implements AutoCloseable {
      */
     private static final Duration GRACE = Duration.ofSeconds(1);
 
+    private static final Duration DEFAULT_READ = Duration.ofSeconds(30);
+
     private enum State {
         OPEN,
         COMMITTED,
@@ -69,6 +71,16 @@ public final class Transaction implements AutoCloseable {
     public static Transaction begin(
             DataSource dataSource, TransactionOptions options, Deadline deadline)
             throws SQLException {
+        return begin(dataSource, options, deadline, null);
+    }
+
+    /** The same with a first trip of one's own. */
+    public static Transaction begin(
+            DataSource dataSource,
+            TransactionOptions options,
+            Deadline deadline,
+            Database.@Nullable Opening opening)
+            throws SQLException {
         if (deadline.passed()) {
             throw new DeadlineExceededException("before a connection was asked for");
         }
@@ -81,11 +93,44 @@ public final class Transaction implements AutoCloseable {
             throw failure;
         }
         try {
-            transaction.open();
+            transaction.open(opening == null ? transaction.database::mark : opening);
             return transaction;
         } catch (Throwable failure) {
             closeAfter(failure, transaction);
             throw failure;
+        }
+    }
+
+    /** A read of one row's worth, as one statement on a borrowed connection. */
+    @FunctionalInterface
+    public interface Read<T> {
+        /** Runs it. */
+        T on(Connection connection) throws SQLException;
+    }
+
+    /** Reads without a transaction where the pool allows it: one round trip. */
+    public static <T> T read(
+            DataSource dataSource, TransactionOptions options, Deadline deadline, Read<T> read)
+            throws SQLException {
+        Connection connection = dataSource.getConnection();
+        if (!connection.getAutoCommit()) { // then it takes one of ours to be sure whose it is
+            connection.close();
+            try (var transaction = begin(dataSource, options, deadline)) {
+                return read.on(transaction.connection());
+            }
+        }
+        try (connection) {
+            int before = networkTimeout(connection);
+            int bound = Database.millis(deadline.remaining().orElse(DEFAULT_READ).plus(GRACE));
+            boolean limit = before == 0 || before > bound;
+            if (limit) {
+                connection.setNetworkTimeout(Runnable::run, bound);
+            }
+            T value = read.on(connection);
+            if (limit) {
+                connection.setNetworkTimeout(Runnable::run, before);
+            }
+            return value;
         }
     }
 
@@ -94,7 +139,22 @@ public final class Transaction implements AutoCloseable {
         return guard.connection();
     }
 
-    private void open() throws SQLException {
+    /** The connection itself, for statements of ours. */
+    public Connection connection() {
+        return connection;
+    }
+
+    /** True if the work met an SQL error that says nothing about its input, swallowed or not. */
+    public boolean metTransientError() {
+        return guard.metTransientError();
+    }
+
+    /** What the opening returned. */
+    public Object mark() {
+        return mark;
+    }
+
+    private void open(Database.Opening opening) throws SQLException {
         if (!autoCommit && !options.isPoolAutoCommitOff()) {
             state = State.NOT_OURS;
             throw BorrowedTransactionException.autoCommitOff();
@@ -106,7 +166,7 @@ public final class Transaction implements AutoCloseable {
             limitNetwork(deadline.remaining().get().plus(GRACE));
         }
         try {
-            mark = database.open(connection, options, deadline);
+            mark = database.open(connection, options, deadline, opening);
         } catch (BorrowedTransactionException e) {
             state = State.NOT_OURS;
             throw e;
@@ -119,13 +179,18 @@ public final class Transaction implements AutoCloseable {
      * CommitOutcomeUnknownException} in every case in which the server's answer did not arrive.
      */
     public void commit() throws SQLException {
+        commit(database::commit);
+    }
+
+    /** The same with a last trip of one's own. */
+    public void commit(Database.Ending ending) throws SQLException {
         guard.end();
         if (deadline.passed()) {
             throw new DeadlineExceededException("before COMMIT; everything is rolled back");
         }
         limitNetwork(options.commitTimeout());
         try {
-            database.commit(connection, mark);
+            ending.commit(connection, mark);
             state = State.COMMITTED;
         } catch (Throwable failure) {
             if (!SqlState.isDefinite(failure)) {
@@ -136,7 +201,8 @@ public final class Transaction implements AutoCloseable {
                 throw new SwallowedSqlErrorException(
                         guard.lastError().orElse((SQLException) failure));
             }
-            if (SqlState.is(SqlState.FENCE, failure)) {
+            if (SqlState.is(SqlState.FENCE, failure)
+                    || SqlState.is(SqlState.NOT_THIS_TRANSACTION, failure)) {
                 throw new TransactionEndedByWorkException();
             }
             throw failure;

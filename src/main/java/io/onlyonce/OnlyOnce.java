@@ -1,0 +1,171 @@
+package io.onlyonce;
+
+import io.onlyonce.command.CommandDedup;
+import io.onlyonce.command.CommandRunner;
+import io.onlyonce.command.RunOptions;
+import io.onlyonce.payload.ResultCodec;
+import io.onlyonce.sql.CommandSetup;
+import io.onlyonce.sql.Database;
+import io.onlyonce.sql.SchemaName;
+import io.onlyonce.tx.TransactionTemplate;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+
+import javax.sql.DataSource;
+
+/**
+ * The parts of the library on one data source: {@code OnlyOnce.on(dataSource).withTtl(…).build()}.
+ *
+ * <p>Thread-safe; make one per data source and keep it. It opens no pool, starts no thread and has
+ * nothing to close.
+ */
+public final class OnlyOnce {
+
+    private static final Logger log = LoggerFactory.getLogger(OnlyOnce.class);
+
+    private final CommandDedup dedup;
+    private final CommandRunner commands;
+    private final TransactionTemplate transactions;
+
+    private OnlyOnce(DataSource dataSource, CommandSetup setup, RunOptions defaults) {
+        dedup = CommandDedup.of(setup);
+        commands = CommandRunner.of(dataSource, setup, defaults);
+        transactions = new TransactionTemplate(dataSource, defaults.transaction());
+    }
+
+    /** Begins with the defaults; {@link Builder#build} does the rest. */
+    public static Builder on(DataSource dataSource) {
+        return new Builder(Objects.requireNonNull(dataSource, "dataSource"));
+    }
+
+    /** The high road: runs a command in a transaction of its own. */
+    public CommandRunner commands() {
+        return commands;
+    }
+
+    /** The low road: claims a command inside a transaction of the caller's. */
+    public CommandDedup dedup() {
+        return dedup;
+    }
+
+    /** Plain transactions with the same defaults. */
+    public TransactionTemplate transactions() {
+        return transactions;
+    }
+
+    /** Collects the settings; every one but the time to live has a default. */
+    public static final class Builder {
+
+        private static final int LARGEST_RESULT = 1 << 30;
+
+        private final DataSource dataSource;
+        private SchemaName schema = SchemaName.DEFAULT;
+        private ResultCodec codec = ResultCodec.json();
+        private int resultLimit = 1 << 20;
+        private int hashAlgorithm;
+        private boolean withoutExpiry;
+        private Optional<Duration> ttl = Optional.empty();
+        private Optional<Duration> refusedFor = Optional.empty();
+        private RunOptions defaults = RunOptions.standard();
+
+        private Builder(DataSource dataSource) {
+            this.dataSource = dataSource;
+        }
+
+        /** The database schema that the tables are in; {@code onlyonce} by default. */
+        public Builder withSchema(String schema) {
+            this.schema = new SchemaName(schema);
+            return this;
+        }
+
+        /** How long the results of commands that do not say it themselves are replayed. */
+        public Builder withTtl(Duration ttl) {
+            return withTtl(ttl, ttl);
+        }
+
+        /** The same with another time for which an expired id is still refused. */
+        public Builder withTtl(Duration ttl, Duration refusedFor) {
+            this.withoutExpiry = false;
+            this.ttl = Optional.of(ttl);
+            this.refusedFor = Optional.of(refusedFor);
+            return this;
+        }
+
+        /** Results of commands that do not say it themselves are replayed for ever. */
+        public Builder withoutExpiry() {
+            this.withoutExpiry = true;
+            return this;
+        }
+
+        /** For every run that brings no options of its own. */
+        public Builder withDefaults(RunOptions defaults) {
+            this.defaults = Objects.requireNonNull(defaults, "defaults");
+            return this;
+        }
+
+        /** How results become bytes; JSON by default. */
+        public Builder withCodec(ResultCodec codec) {
+            this.codec = Objects.requireNonNull(codec, "codec");
+            return this;
+        }
+
+        /** The largest encoded result in bytes; 1 MB by default. */
+        public Builder withResultLimit(int bytes) {
+            if (bytes < 0 || bytes > LARGEST_RESULT) {
+                throw new IllegalArgumentException(
+                        "The result limit must be between 0 and " + LARGEST_RESULT + " bytes.");
+            }
+            this.resultLimit = bytes;
+            return this;
+        }
+
+        /**
+         * The generation of the hash algorithm that new rows are written with, for a deployment in
+         * which older neighbours must still read them; the newest by default.
+         */
+        public Builder withHashAlgorithm(int algorithm) {
+            this.hashAlgorithm = algorithm;
+            return this;
+        }
+
+        /**
+         * Looks at the database, once, and wires the parts.
+         *
+         * @throws SchemaOutdatedException in one sentence, if tables are missing or too old
+         */
+        public OnlyOnce build() throws SQLException {
+            Database database;
+            try (Connection connection = dataSource.getConnection()) {
+                database = Database.of(connection);
+                DatabaseMetaData server = connection.getMetaData();
+                log.info(
+                        "OnlyOnce on {} {} ({} {}), schema {}",
+                        server.getDatabaseProductName(),
+                        server.getDatabaseProductVersion(),
+                        server.getDriverName(),
+                        server.getDriverVersion(),
+                        schema);
+            }
+            Schema.verify(dataSource, schema.value());
+            var setup =
+                    new CommandSetup(
+                            database,
+                            schema,
+                            codec,
+                            resultLimit,
+                            hashAlgorithm,
+                            withoutExpiry,
+                            ttl,
+                            refusedFor);
+            return new OnlyOnce(dataSource, setup, defaults);
+        }
+    }
+}

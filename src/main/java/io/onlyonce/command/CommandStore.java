@@ -1,0 +1,136 @@
+package io.onlyonce.command;
+
+import io.onlyonce.outbox.OutboxEvent;
+import io.onlyonce.sql.Database;
+import io.onlyonce.sql.H2;
+import io.onlyonce.sql.SchemaName;
+import io.onlyonce.tx.Isolation;
+
+import org.jspecify.annotations.Nullable;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Optional;
+
+/** Rows of {@code command_dedup}: the claim, the finish, and what operators ask; per database. */
+abstract sealed class CommandStore permits PostgresCommands, H2Commands {
+
+    /** Undoes a rejected work, and nothing before it. */
+    static final String UNDO = "ROLLBACK TO SAVEPOINT onlyonce_work";
+
+    static final String SAVEPOINT = "SAVEPOINT onlyonce_work";
+
+    /** How the high road claims: what follows from the options of one run. */
+    record Plan(Isolation isolation, boolean savepoint, @Nullable Duration block) {}
+
+    static CommandStore of(Database database, SchemaName schema) {
+        return database instanceof H2 ? new H2Commands(schema) : new PostgresCommands(schema);
+    }
+
+    /** High road: the claim as the transaction's first trip, with the settings before it. */
+    abstract Seen open(Connection connection, String settings, NewRow row, Plan plan)
+            throws SQLException;
+
+    /** High road: stores the end and the events, and commits, all in one trip or not at all. */
+    abstract void finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
+            throws SQLException;
+
+    /** What {@link #finishAndCommit} is to do. */
+    record Finish(Plan plan, boolean undo, Final end, List<OutboxEvent> events) {}
+
+    /** Low road: the claim inside a transaction of the caller's own. */
+    abstract Seen claim(Connection connection, NewRow row) throws SQLException;
+
+    /** Low road: the end, without a commit. */
+    abstract void finish(Connection connection, Object mark, NewRow row, Final end)
+            throws SQLException;
+
+    /** Removes a row that is to be treated as absent; the lock is held. */
+    final void remove(Connection connection, NewRow row) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(remove())) {
+            bindKey(statement, 1, row.command().scope(), row.command().id());
+            statement.executeUpdate();
+        }
+    }
+
+    abstract String remove();
+
+    /** High road: claims anew after removing a row that is to be treated as absent. */
+    final Seen reopen(Connection connection, NewRow row, Plan plan, Seen seen) throws SQLException {
+        remove(connection, row);
+        Seen again = claimAfterRemoval(connection, row, plan, seen);
+        if (plan.savepoint()) { // the first one would undo the removal too
+            execute(connection, SAVEPOINT);
+        }
+        return again;
+    }
+
+    abstract Seen claimAfterRemoval(Connection connection, NewRow row, Plan plan, Seen seen)
+            throws SQLException;
+
+    /** Undoes the work. */
+    final void undo(Connection connection) throws SQLException {
+        execute(connection, UNDO);
+    }
+
+    static void execute(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    /** Reads the row without claiming anything. */
+    final Optional<StoredRow> read(Connection connection, NewRow row) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(select())) {
+            bindKey(statement, 1, row.command().scope(), row.command().id());
+            try (ResultSet rows = statement.executeQuery()) {
+                return rows.next() ? Optional.of(stored(rows)) : Optional.empty();
+            }
+        }
+    }
+
+    abstract String select();
+
+    /** Takes the command's lock until the transaction ends; false if somebody else has it. */
+    abstract boolean tryLock(Connection connection, long lockKey, boolean shared)
+            throws SQLException;
+
+    /** The row for people, without its result. */
+    abstract Optional<CommandInfo> info(Connection connection, CommandScope scope, String id)
+            throws SQLException;
+
+    /** Settles a committed STARTED row, whose lock is held; false if there is none. */
+    abstract boolean resolve(
+            Connection connection, CommandScope scope, String id, Resolution.Settled settled)
+            throws SQLException;
+
+    static int bindKey(PreparedStatement statement, int from, CommandScope scope, String id)
+            throws SQLException {
+        int i = from;
+        statement.setString(i++, id);
+        statement.setString(i++, scope.operation());
+        statement.setString(i++, scope.caller());
+        statement.setString(i++, scope.tenant());
+        return i;
+    }
+
+    static StoredRow stored(ResultSet row) throws SQLException {
+        return new StoredRow(
+                row.getInt("status"),
+                row.getInt("hash_version"),
+                row.getBytes("payload_hash"),
+                row.getString("content_tag"),
+                row.getBytes("result"),
+                row.getString("rejection_code"),
+                row.getObject("started_at", OffsetDateTime.class),
+                row.getBoolean("own"),
+                row.getBoolean("expired"),
+                row.getBoolean("forgotten"));
+    }
+}

@@ -1,0 +1,406 @@
+package io.onlyonce.command;
+
+import io.onlyonce.sql.EventRows;
+import io.onlyonce.sql.PostgreSql;
+import io.onlyonce.sql.SchemaName;
+import io.onlyonce.tx.Isolation;
+
+import org.jspecify.annotations.Nullable;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.util.Optional;
+
+/**
+ * The claim on PostgreSQL, in two shapes with one exclusion, an advisory lock of the transaction.
+ *
+ * <p>By lock (high road at READ COMMITTED): try the lock, then look for the row with a snapshot
+ * taken after it; nothing is written before the finish, which inserts the row once. By row (low
+ * road, and above READ COMMITTED, where the snapshot may be older than the lock): the row is
+ * inserted at once if the lock was free, and the finish turns it into its end.
+ */
+final class PostgresCommands extends CommandStore {
+
+    /** The claim's bound on waiting for a purge or an operator that has just that row. */
+    private static final Duration CLAIM_LOCK_TIMEOUT = Duration.ofMillis(500);
+
+    private final String lockClaim;
+    private final String blockingLockClaim;
+    private final String rowClaim;
+    private final String lowRowClaim;
+    private final String insert;
+    private final String upsert;
+    private final String select;
+    private final String remove;
+    private final String info;
+    private final String resolve;
+    private final String release;
+    private final EventRows events;
+
+    PostgresCommands(SchemaName schema) {
+        events = new EventRows(schema);
+        String key = "command_id = ? AND operation = ? AND caller = ? AND tenant = ?";
+        String columns =
+                """
+                status, hash_version, payload_hash, content_tag, result, rejection_code, started_at,
+                started_at = now() AS own, expires_at <= clock_timestamp() AS expired,
+                status <> 0 AND forget_at <= clock_timestamp() AS forgotten\
+                """;
+        String expires = "coalesce(now() + ?::bigint * interval '1 microsecond', 'infinity')";
+
+        select = "SELECT %s FROM %s.command_dedup WHERE %s".formatted(columns, schema, key);
+
+        // Two statements, so two snapshots: who got the lock sees all that its last holder
+        // committed.
+        lockClaim =
+                """
+                SELECT pg_try_advisory_xact_lock(?) AS held, now() AS opened_at,
+                    pg_current_xact_id_if_assigned() IS NOT NULL AS has_written;
+                """
+                        + select;
+        blockingLockClaim =
+                """
+                SELECT pg_advisory_xact_lock(?) IS NOT NULL AS held, now() AS opened_at,
+                    pg_current_xact_id_if_assigned() IS NOT NULL AS has_written;
+                """
+                        + select;
+
+        // The branch that reads the row is not entered when it was inserted here: at SERIALIZABLE,
+        // reading a missing
+        // key would make commands that have nothing to do with each other abort each other.
+        String rowClaim =
+                """
+                WITH lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(?) AS held),
+                started AS (
+                    INSERT INTO %1$s.command_dedup (started_at, expires_at, forget_at, payload_schema, status, hash_version,
+                        command_id, operation, caller, tenant, payload_hash, resource_type, resource_id)
+                    SELECT now(), %2$s, %3$s, ?, 0, ?, ?, ?, ?, ?, ?, ?, ? FROM lock WHERE held
+                    ON CONFLICT (command_id, operation, caller, tenant) DO NOTHING
+                    RETURNING started_at)
+                SELECT true AS held, true AS inserted, now() AS opened_at, 0 AS status, 0 AS hash_version,
+                    ''::bytea AS payload_hash, NULL AS content_tag, NULL::bytea AS result, NULL AS rejection_code,
+                    started_at, true AS own, false AS expired, false AS forgotten
+                FROM started
+                UNION ALL
+                SELECT (SELECT held FROM lock), false, now(), %4$s
+                FROM %1$s.command_dedup WHERE %5$s AND NOT EXISTS (SELECT 1 FROM started)\
+                """;
+        this.rowClaim = rowClaim.formatted(schema, expires, expires, columns, key);
+        // Until it is completed, a claim of the low road can be found, and is never purged, by its
+        // forget_at.
+        lowRowClaim = rowClaim.formatted(schema, expires, "'-infinity'::timestamptz", columns, key);
+
+        // now() stands still within a transaction: another value means that the claim was made in
+        // another one, whose
+        // end has freed the lock.
+        insert =
+                """
+                INSERT INTO %1$s.command_dedup AS d (started_at, finished_at, expires_at, forget_at, payload_schema, status,
+                    hash_version, command_id, operation, caller, tenant, payload_hash, resource_type, resource_id,
+                    content_tag, rejection_code, result)
+                VALUES (now(), clock_timestamp(), %2$s, %2$s, ?,
+                    CASE WHEN now() = ? THEN ?::int2 ELSE %1$s.refuse('OO001', 'not this transaction')::int::int2 END,
+                    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)\
+                """
+                        .formatted(schema, expires);
+        // An upsert, because an UPDATE would look the row up and lock, at SERIALIZABLE, what it
+        // looked at. A row that is
+        // not this transaction's, or that has vanished (xmax is 0 if it was inserted), raises.
+        upsert =
+                insert
+                        + """
+
+                        ON CONFLICT (command_id, operation, caller, tenant) DO UPDATE SET
+                            status = CASE WHEN d.status = 0 AND d.started_at = excluded.started_at THEN excluded.status
+                                ELSE %1$s.refuse('OO002', 'claim lost')::int::int2 END,
+                            finished_at = excluded.finished_at, forget_at = excluded.forget_at,
+                            content_tag = excluded.content_tag, rejection_code = excluded.rejection_code,
+                            result = excluded.result
+                        RETURNING CASE WHEN d.xmax = 0 THEN %1$s.refuse('OO002', 'claim lost') END\
+                        """
+                                .formatted(schema);
+
+        remove =
+                "DELETE FROM %s.command_dedup WHERE %s AND status <> 0 AND expires_at <= clock_timestamp()"
+                        .formatted(schema, key);
+        info =
+                """
+                SELECT status, started_at, nullif(finished_at, 'infinity') AS finished_at,
+                    nullif(expires_at, 'infinity') AS expires_at, expires_at <= clock_timestamp() AS expired,
+                    started_at = now() AS own, rejection_code, resource_type, resource_id, resolved_by, resolved_why
+                FROM %s.command_dedup WHERE %s\
+                """
+                        .formatted(schema, key);
+        // Replayed for as long as the claim asked for, from now on.
+        resolve =
+                """
+                UPDATE %s.command_dedup SET status = 3, finished_at = clock_timestamp(),
+                    expires_at = CASE WHEN expires_at = 'infinity' THEN expires_at
+                        ELSE now() + (expires_at - started_at) END,
+                    forget_at = CASE WHEN expires_at = 'infinity' THEN expires_at
+                        ELSE now() + 2 * (expires_at - started_at) END,
+                    resolved_by = ?, resolved_why = ?, content_tag = ?, result = ?
+                WHERE %s AND status = 0 AND started_at <> now()\
+                """
+                        .formatted(schema, key);
+        release =
+                """
+                WITH gone AS (
+                    DELETE FROM %1$s.command_dedup WHERE %2$s AND status = 0 AND started_at <> now() RETURNING *)
+                INSERT INTO %1$s.command_archive (started_at, expires_at, forget_at, payload_schema, status, hash_version,
+                    command_id, operation, caller, tenant, payload_hash, resource_type, resource_id, resolved_by,
+                    resolved_why)
+                SELECT started_at, expires_at, forget_at, payload_schema, status, hash_version, command_id, operation,
+                    caller, tenant, payload_hash, resource_type, resource_id, ?, ?
+                FROM gone\
+                """
+                        .formatted(schema, key);
+    }
+
+    @Override
+    Seen open(Connection connection, String settings, NewRow row, Plan plan) throws SQLException {
+        String tail = plan.savepoint() ? ";\n" + SAVEPOINT : "";
+        if (plan.isolation() == Isolation.READ_COMMITTED) {
+            return openByLock(connection, settings, row, plan.block(), tail);
+        }
+        String wait =
+                plan.block() == null
+                        ? ""
+                        : limited(plan.block(), "SELECT pg_advisory_xact_lock(?)") + ";\n";
+        return openByRow(
+                connection,
+                settings + PostgreSql.MARK + ";\n" + wait,
+                row,
+                plan.block() != null,
+                tail);
+    }
+
+    private Seen openByLock(
+            Connection connection,
+            String settings,
+            NewRow row,
+            @Nullable Duration block,
+            String tail)
+            throws SQLException {
+        String claim = block == null ? lockClaim : limited(block, blockingLockClaim);
+        try (PreparedStatement statement = connection.prepareStatement(settings + claim + tail)) {
+            statement.setLong(1, row.lockKey());
+            bindKey(statement, 2, row.command().scope(), row.command().id());
+            statement.execute();
+            if (block != null) {
+                nextRows(statement, true);
+            }
+            boolean held;
+            OffsetDateTime mark;
+            try (ResultSet lock = nextRows(statement, block == null)) {
+                lock.next();
+                held = lock.getBoolean("held");
+                mark = PostgreSql.markOf(lock);
+            }
+            try (ResultSet rows = nextRows(statement, false)) {
+                return new Seen(held, false, mark, rows.next() ? stored(rows) : null);
+            }
+        }
+    }
+
+    private Seen openByRow(
+            Connection connection, String opening, NewRow row, boolean block, String tail)
+            throws SQLException {
+        String claim = limited(CLAIM_LOCK_TIMEOUT, rowClaim);
+        try (PreparedStatement statement = connection.prepareStatement(opening + claim + tail)) {
+            int i = 1;
+            if (block) {
+                statement.setLong(i++, row.lockKey());
+            }
+            bindRowClaim(statement, i, row, true);
+            statement.execute();
+            OffsetDateTime mark;
+            try (ResultSet opened = nextRows(statement, true)) {
+                opened.next();
+                mark = PostgreSql.markOf(opened);
+            }
+            for (int skipped = block ? 4 : 1; skipped > 0; skipped--) {
+                nextRows(statement, false);
+            }
+            try (ResultSet rows = nextRows(statement, false)) {
+                return seen(rows, mark);
+            }
+        }
+    }
+
+    /** Bounds the waiting of these statements alone, and costs no trip. */
+    private static String limited(Duration bound, String statements) {
+        return """
+        SELECT set_config('onlyonce.lock_timeout', current_setting('lock_timeout'), true),
+            set_config('lock_timeout', '%d', true);
+        %s;
+        SELECT set_config('lock_timeout', current_setting('onlyonce.lock_timeout'), true)\
+        """
+                .formatted(Math.max(1, bound.toMillis()), statements);
+    }
+
+    /** The next result that is one of rows; the first one of all if {@code first}. */
+    private static ResultSet nextRows(PreparedStatement statement, boolean first)
+            throws SQLException {
+        if (!first) {
+            statement.getMoreResults();
+        }
+        PostgreSql.skipToRows(statement);
+        return statement.getResultSet();
+    }
+
+    @Override
+    Seen claim(Connection connection, NewRow row) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(lowRowClaim)) {
+            bindRowClaim(statement, 1, row, false);
+            try (ResultSet rows = statement.executeQuery()) {
+                return seen(rows, null);
+            }
+        }
+    }
+
+    @Override
+    Seen claimAfterRemoval(Connection connection, NewRow row, Plan plan, Seen seen)
+            throws SQLException {
+        return plan.isolation() == Isolation.READ_COMMITTED
+                ? new Seen(true, false, seen.mark(), null)
+                : claim(connection, row);
+    }
+
+    private static void bindRowClaim(
+            PreparedStatement statement, int from, NewRow row, boolean withForget)
+            throws SQLException {
+        Command command = row.command();
+        int i = from;
+        statement.setLong(i++, row.lockKey());
+        statement.setObject(i++, row.expiry().expiresMicros(), Types.BIGINT);
+        if (withForget) {
+            statement.setObject(i++, row.expiry().forgetMicros(), Types.BIGINT);
+        }
+        statement.setInt(i++, command.hash().schemaVersion());
+        statement.setInt(i++, row.hashVersion());
+        i = bindKey(statement, i, command.scope(), command.id());
+        statement.setBytes(i++, row.hash());
+        statement.setString(i++, command.resourceType());
+        statement.setString(i++, command.resourceId());
+        bindKey(statement, i, command.scope(), command.id());
+    }
+
+    /** No row at all: the lock was refused, and nothing can be seen. */
+    private static Seen seen(ResultSet rows, @Nullable OffsetDateTime opened) throws SQLException {
+        if (!rows.next()) {
+            return new Seen(false, false, "none", null);
+        }
+        OffsetDateTime mark =
+                opened != null ? opened : rows.getObject("opened_at", OffsetDateTime.class);
+        boolean inserted = rows.getBoolean("inserted");
+        return new Seen(rows.getBoolean("held"), inserted, mark, inserted ? null : stored(rows));
+    }
+
+    @Override
+    void finish(Connection connection, Object mark, NewRow row, Final end) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(upsert)) {
+            bindFinish(statement, mark, row, end);
+            statement.execute();
+        }
+    }
+
+    @Override
+    void finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
+            throws SQLException {
+        String sql =
+                (finish.undo() ? UNDO + ";\n" : "")
+                        + (finish.plan().isolation() == Isolation.READ_COMMITTED ? insert : upsert)
+                        + (finish.events().isEmpty() ? "" : ";\n" + events.insertAll())
+                        + ";\nCOMMIT";
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            int i = bindFinish(statement, mark, row, finish.end());
+            if (!finish.events().isEmpty()) {
+                Command command = row.command();
+                events.bindAll(
+                        statement, i, command.scope().tenant(), command.id(), finish.events());
+            }
+            statement.execute();
+        }
+    }
+
+    private static int bindFinish(PreparedStatement statement, Object mark, NewRow row, Final end)
+            throws SQLException {
+        Command command = row.command();
+        int i = 1;
+        statement.setObject(i++, row.expiry().expiresMicros(), Types.BIGINT);
+        statement.setObject(i++, row.expiry().forgetMicros(), Types.BIGINT);
+        statement.setInt(i++, command.hash().schemaVersion());
+        statement.setObject(i++, mark);
+        statement.setInt(i++, end.status());
+        statement.setInt(i++, row.hashVersion());
+        i = bindKey(statement, i, command.scope(), command.id());
+        statement.setBytes(i++, row.hash());
+        statement.setString(i++, command.resourceType());
+        statement.setString(i++, command.resourceId());
+        statement.setString(i++, end.result().tag());
+        statement.setString(i++, end.rejectionCode());
+        statement.setBytes(i++, end.result().bytes());
+        return i;
+    }
+
+    @Override
+    String remove() {
+        return remove;
+    }
+
+    @Override
+    String select() {
+        return select;
+    }
+
+    @Override
+    boolean tryLock(Connection connection, long lockKey, boolean shared) throws SQLException {
+        String sql =
+                shared
+                        ? "SELECT pg_try_advisory_xact_lock_shared(?)"
+                        : "SELECT pg_try_advisory_xact_lock(?)";
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setLong(1, lockKey);
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return row.getBoolean(1);
+            }
+        }
+    }
+
+    @Override
+    Optional<CommandInfo> info(Connection connection, CommandScope scope, String id)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(info)) {
+            bindKey(statement, 1, scope, id);
+            return CommandInfo.read(statement);
+        }
+    }
+
+    @Override
+    boolean resolve(
+            Connection connection, CommandScope scope, String id, Resolution.Settled settled)
+            throws SQLException {
+        try (PreparedStatement statement =
+                connection.prepareStatement(settled.released() ? release : resolve)) {
+            if (settled.released()) {
+                int i = bindKey(statement, 1, scope, id);
+                statement.setString(i++, settled.who());
+                statement.setString(i, settled.why());
+            } else {
+                statement.setString(1, settled.who());
+                statement.setString(2, settled.why());
+                statement.setString(3, settled.tag());
+                statement.setBytes(4, settled.bytes());
+                bindKey(statement, 5, scope, id);
+            }
+            return statement.executeUpdate() == 1;
+        }
+    }
+}

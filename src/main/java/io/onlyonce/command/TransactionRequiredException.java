@@ -1,0 +1,18 @@
+package io.onlyonce.command;
+
+import io.onlyonce.OnlyOnceException;
+
+/**
+ * A claim on a connection with autocommit on would be durable before the work; nothing was sent.
+ */
+public final class TransactionRequiredException extends OnlyOnceException {
+
+    private static final long serialVersionUID = 1L;
+
+    TransactionRequiredException() {
+        super(
+                "The connection is in autocommit mode, where a claim would be durable before its"
+                        + " work. Call setAutoCommit(false) first, or let CommandRunner.run own the"
+                        + " transaction.");
+    }
+}

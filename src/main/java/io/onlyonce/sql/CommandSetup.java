@@ -1,0 +1,24 @@
+package io.onlyonce.sql;
+
+import io.onlyonce.payload.ResultCodec;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * What {@code OnlyOnce} was built with, as far as commands go. Of a package that is not exported,
+ * so that only the library itself can wire its parts.
+ *
+ * @param hashAlgorithm what new payload hashes are written with; 0 for the newest
+ * @param ttl for commands that state none; empty if each must
+ * @param refusedFor how long an expired id is still refused
+ */
+public record CommandSetup(
+        Database database,
+        SchemaName schema,
+        ResultCodec codec,
+        int resultLimit,
+        int hashAlgorithm,
+        boolean withoutExpiry,
+        Optional<Duration> ttl,
+        Optional<Duration> refusedFor) {}

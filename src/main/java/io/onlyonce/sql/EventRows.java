@@ -1,0 +1,190 @@
+package io.onlyonce.sql;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+
+import io.onlyonce.outbox.OutboxEvent;
+
+import org.jspecify.annotations.Nullable;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
+
+/** Rows of {@code outbox_event}, as a work appends them. */
+public final class EventRows {
+
+    private static final JsonMapper HEADERS = new JsonMapper();
+    private static final int BUCKETS = 64;
+
+    private final String insertAll;
+    private final String insertOne;
+    private final String known;
+
+    public EventRows(SchemaName schema) {
+        // One text for any number of events. A known key writes nothing if it says the same, and
+        // raises if not.
+        insertAll =
+                """
+                INSERT INTO %1$s.outbox_event AS e (aggregate_version, event_id, bucket, event_key, tenant,
+                    aggregate_type, aggregate_id, event_type, command_id, headers, payload)
+                SELECT n.version, n.event_id, n.bucket, n.event_key, ?, n.aggregate_type, n.aggregate_id, n.event_type,
+                    ?, n.headers, n.payload
+                FROM unnest(?::int8[], ?::uuid[], ?::int2[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
+                    ?::bytea[]) WITH ORDINALITY AS n (version, event_id, bucket, event_key, aggregate_type,
+                    aggregate_id, event_type, headers, payload, position)
+                ORDER BY n.position
+                ON CONFLICT (event_key, tenant) DO UPDATE SET event_key = e.event_key
+                WHERE CASE WHEN (e.payload, e.event_type, e.aggregate_type, e.aggregate_id)
+                        = (excluded.payload, excluded.event_type, excluded.aggregate_type, excluded.aggregate_id)
+                        AND e.aggregate_version IS NOT DISTINCT FROM excluded.aggregate_version
+                    THEN false ELSE %1$s.refuse('OO003', 'event key reused') END\
+                """
+                        .formatted(schema);
+        insertOne =
+                """
+                INSERT INTO %s.outbox_event (aggregate_version, event_id, bucket, event_key, tenant,
+                    aggregate_type, aggregate_id, event_type, command_id, headers, payload)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)\
+                """
+                        .formatted(schema);
+        known =
+                """
+                SELECT payload = ? AND event_type = ? AND aggregate_type = ? AND aggregate_id = ?
+                    AND aggregate_version IS NOT DISTINCT FROM ? AS same
+                FROM %s.outbox_event WHERE event_key = ? AND tenant = ?\
+                """
+                        .formatted(schema);
+    }
+
+    /** PostgreSQL: one statement for all of them, to pipe with others. */
+    public String insertAll() {
+        return insertAll;
+    }
+
+    /** Binds {@link #insertAll} from this index on, and returns the next one. */
+    public int bindAll(
+            PreparedStatement statement,
+            int from,
+            String tenant,
+            String commandId,
+            List<OutboxEvent> events)
+            throws SQLException {
+        Connection connection = statement.getConnection();
+        int i = from;
+        statement.setString(i++, tenant);
+        statement.setString(i++, commandId);
+        statement.setArray(
+                i++, connection.createArrayOf("int8", column(events, EventRows::version)));
+        statement.setArray(
+                i++, connection.createArrayOf("uuid", column(events, e -> id(tenant, e))));
+        statement.setArray(
+                i++, connection.createArrayOf("int2", column(events, e -> bucket(tenant, e))));
+        statement.setArray(i++, connection.createArrayOf("text", column(events, OutboxEvent::key)));
+        statement.setArray(
+                i++, connection.createArrayOf("text", column(events, OutboxEvent::aggregateType)));
+        statement.setArray(
+                i++, connection.createArrayOf("text", column(events, OutboxEvent::aggregateId)));
+        statement.setArray(
+                i++, connection.createArrayOf("text", column(events, OutboxEvent::type)));
+        statement.setArray(
+                i++, connection.createArrayOf("text", column(events, EventRows::headers)));
+        statement.setArray(
+                i++,
+                connection.createArrayOf(
+                        "bytea", events.stream().map(OutboxEvent::payload).toArray(byte[][]::new)));
+        return i;
+    }
+
+    /** H2: one by one. */
+    public void insertEach(
+            Connection connection, String tenant, String commandId, List<OutboxEvent> events)
+            throws SQLException {
+        for (OutboxEvent event : events) {
+            if (!isKnown(connection, tenant, event)) {
+                insert(connection, tenant, commandId, event);
+            }
+        }
+    }
+
+    private boolean isKnown(Connection connection, String tenant, OutboxEvent event)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(known)) {
+            statement.setBytes(1, event.payload());
+            statement.setString(2, event.type());
+            statement.setString(3, event.aggregateType());
+            statement.setString(4, event.aggregateId());
+            statement.setObject(5, version(event), Types.BIGINT);
+            statement.setString(6, event.key());
+            statement.setString(7, tenant);
+            try (var row = statement.executeQuery()) {
+                if (!row.next()) {
+                    return false;
+                }
+                if (!row.getBoolean("same")) {
+                    throw new SQLException("event key reused", SqlState.EVENT_KEY_REUSED);
+                }
+                return true;
+            }
+        }
+    }
+
+    private void insert(Connection connection, String tenant, String commandId, OutboxEvent event)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(insertOne)) {
+            statement.setObject(1, version(event), Types.BIGINT);
+            statement.setObject(2, id(tenant, event));
+            statement.setObject(3, bucket(tenant, event));
+            statement.setString(4, event.key());
+            statement.setString(5, tenant);
+            statement.setString(6, event.aggregateType());
+            statement.setString(7, event.aggregateId());
+            statement.setString(8, event.type());
+            statement.setString(9, commandId);
+            statement.setString(10, headers(event));
+            statement.setBytes(11, event.payload());
+            statement.executeUpdate();
+        }
+    }
+
+    private static Object[] column(
+            List<OutboxEvent> events, Function<OutboxEvent, @Nullable Object> value) {
+        return events.stream().map(value).toArray();
+    }
+
+    /** The same for ever for one tenant and key. */
+    private static UUID id(String tenant, OutboxEvent event) {
+        return Fingerprint.of("onlyonce/1", "event", tenant, event.key()).toUuid();
+    }
+
+    private static short bucket(String tenant, OutboxEvent event) {
+        long hash =
+                Fingerprint.of(
+                                "onlyonce/1",
+                                "aggregate",
+                                tenant,
+                                event.aggregateType(),
+                                event.aggregateId())
+                        .toLong();
+        return (short) Math.floorMod(hash, BUCKETS);
+    }
+
+    private static @Nullable Long version(OutboxEvent event) {
+        return event.version().isPresent() ? event.version().getAsLong() : null;
+    }
+
+    private static @Nullable String headers(OutboxEvent event) {
+        if (event.headers().isEmpty()) {
+            return null;
+        }
+        try {
+            return HEADERS.writeValueAsString(event.headers());
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("A map of strings is always JSON", e);
+        }
+    }
+}
