@@ -9,6 +9,6 @@ public final class CommandExpiredException extends CommandException {
         super(
                 command,
                 "its id has expired and is not accepted again yet. Send a new intent under a new"
-                    + " id.");
+                        + " id.");
     }
 }

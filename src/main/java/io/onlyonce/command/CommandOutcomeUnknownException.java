@@ -12,6 +12,6 @@ public final class CommandOutcomeUnknownException extends CommandException {
         super(
                 command,
                 "it was started and never completed, so nobody knows what became of it. Look for"
-                    + " its effect, then settle it with CommandDedup.resolve.");
+                        + " its effect, then settle it with CommandDedup.resolve.");
     }
 }

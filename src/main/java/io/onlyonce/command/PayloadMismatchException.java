@@ -9,6 +9,6 @@ public final class PayloadMismatchException extends CommandException {
         super(
                 command,
                 "its id was used before with another payload, so nothing was done. Send a new"
-                    + " intent under a new id.");
+                        + " intent under a new id.");
     }
 }

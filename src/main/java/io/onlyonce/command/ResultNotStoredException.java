@@ -12,6 +12,6 @@ public final class ResultNotStoredException extends CommandException {
         super(
                 command,
                 "it was completed, but its result is no longer stored. Read the current state"
-                    + " instead of the result.");
+                        + " instead of the result.");
     }
 }

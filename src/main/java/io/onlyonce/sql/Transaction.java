@@ -122,15 +122,15 @@ public final class Transaction implements AutoCloseable {
         try (connection) {
             int before = networkTimeout(connection);
             int bound = Database.millis(deadline.remaining().orElse(DEFAULT_READ).plus(GRACE));
-            boolean limit = before == 0 || before > bound;
-            if (limit) {
-                connection.setNetworkTimeout(Runnable::run, bound);
+            if (before != 0 && before <= bound) {
+                return read.on(connection);
             }
-            T value = read.on(connection);
-            if (limit) {
+            connection.setNetworkTimeout(Runnable::run, bound);
+            try {
+                return read.on(connection);
+            } finally {
                 connection.setNetworkTimeout(Runnable::run, before);
             }
-            return value;
         }
     }
 

@@ -154,19 +154,13 @@ class CommandArgumentsTest {
         try (TestDatabase db = TestDatabase.h2()) {
             Schema.apply(db.dataSource());
             OnlyOnce once = OnlyOnce.on(db.dataSource()).build();
-            assertThatThrownBy(
-                            () ->
-                                    once.commands()
-                                            .run(Bank.command("a"), String.class, w -> "x"))
+            assertThatThrownBy(() -> once.commands().run(Bank.command("a"), String.class, w -> "x"))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("withTtl")
                     .hasMessageContaining("withoutExpiry");
             assertThat(
                             once.commands()
-                                    .run(
-                                            Bank.command("a").withoutExpiry(),
-                                            String.class,
-                                            w -> "x")
+                                    .run(Bank.command("a").withoutExpiry(), String.class, w -> "x")
                                     .value())
                     .isEqualTo("x");
             assertThatThrownBy(() -> once.commands().run(Bank.command("b"), String.class, null))
@@ -196,8 +190,7 @@ class CommandArgumentsTest {
                 db.execute("DROP SCHEMA onlyonce CASCADE");
                 for (Command command :
                         new Command[] {Bank.command("a"), Bank.command("a").likelyRetry()}) {
-                    assertThatThrownBy(
-                                    () -> once.commands().run(command, String.class, w -> "x"))
+                    assertThatThrownBy(() -> once.commands().run(command, String.class, w -> "x"))
                             .isInstanceOf(SchemaOutdatedException.class);
                 }
                 try (Connection connection = db.connect()) {
