@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS onlyonce.schema_version (
 CREATE TABLE IF NOT EXISTS onlyonce.lock_stripe (
     stripe integer NOT NULL PRIMARY KEY
 );
-MERGE INTO onlyonce.lock_stripe (stripe) SELECT x FROM SYSTEM_RANGE(0, 1023);
+MERGE INTO onlyonce.lock_stripe (stripe) SELECT * FROM SYSTEM_RANGE(0, 1023);
 
 CREATE TABLE IF NOT EXISTS onlyonce.command_dedup (
     started_at     timestamp(6) WITH TIME ZONE NOT NULL,
@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS onlyonce.command_dedup (
     resource_id    varchar(255),
     resolved_by    varchar(128),
     resolved_why   varchar(1000),
-    result         blob,
+    result         binary large object,
 
     CONSTRAINT command_dedup_pkey PRIMARY KEY (command_id, operation, caller, tenant),
     CONSTRAINT command_dedup_times CHECK (expires_at >= started_at AND (status = 0 OR forget_at >= expires_at)),
@@ -73,7 +73,7 @@ CREATE TABLE IF NOT EXISTS onlyonce.command_archive (
     resource_id    varchar(255),
     resolved_by    varchar(128),
     resolved_why   varchar(1000),
-    result         blob
+    result         binary large object
 );
 CREATE INDEX IF NOT EXISTS onlyonce.command_archive_id
     ON onlyonce.command_archive (command_id, operation, caller, tenant);
@@ -96,7 +96,7 @@ CREATE TABLE IF NOT EXISTS onlyonce.outbox_event (
     command_id        varchar(255),
     headers           varchar,
     last_error        varchar(2000),
-    payload           blob NOT NULL,
+    payload           binary large object NOT NULL,
 
     CONSTRAINT outbox_event_pkey PRIMARY KEY (event_key, tenant),
     CONSTRAINT outbox_event_bucket CHECK (bucket BETWEEN 0 AND 63),
@@ -115,7 +115,7 @@ CREATE TABLE IF NOT EXISTS onlyonce.outbox_lease (
     bucket     smallint NOT NULL PRIMARY KEY CHECK (bucket BETWEEN 0 AND 63),
     owner      varchar(255)
 );
-MERGE INTO onlyonce.outbox_lease (bucket) SELECT x FROM SYSTEM_RANGE(0, 63);
+MERGE INTO onlyonce.outbox_lease (bucket) SELECT * FROM SYSTEM_RANGE(0, 63);
 
 CREATE TABLE IF NOT EXISTS onlyonce.outbox_blocked (
     blocked_at     timestamp(6) WITH TIME ZONE DEFAULT CURRENT_TIMESTAMP NOT NULL,

@@ -4,7 +4,14 @@
 -- "onlyonce" throughout; replace that one word to use another name. Times are the database's. Text keys are compared
 -- byte by byte (COLLATE "C"), so that an index never depends on the operating system's locale.
 
-CREATE SCHEMA IF NOT EXISTS onlyonce;
+-- IF NOT EXISTS would ask for CREATE on the database even where a DBA has made the schema already.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'onlyonce') THEN
+        CREATE SCHEMA onlyonce;
+    END IF;
+END
+$$;
 
 CREATE TABLE onlyonce.schema_version (
     version    integer     NOT NULL PRIMARY KEY,

@@ -45,6 +45,19 @@ public final class Schema {
                     .withLockTimeout(Duration.ofSeconds(60))
                     .poolAutoCommitOff();
 
+    /** The catalogue, because information_schema hides what the role has no privilege on. */
+    private static final String PG_TABLE =
+            "SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"
+                    + " ON n.oid = c.relnamespace WHERE n.nspname = ? AND c.relname = ?";
+
+    private static final String FUNCTION =
+            "SELECT 1 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n"
+                    + " ON n.oid = p.pronamespace WHERE n.nspname = ? AND p.proname = ?";
+
+    private static final String H2_TABLE =
+            "SELECT 1 FROM information_schema.tables WHERE lower(table_schema) = ? AND"
+                    + " lower(table_name) = ?";
+
     private Schema() {}
 
     /** Brings the schema {@code onlyonce} up to date; does nothing if it is. */
@@ -86,6 +99,8 @@ public final class Schema {
         Database database = Database.of(connection);
         try (Statement statement = connection.createStatement()) {
             if (database.name().equals("postgresql")) {
+                // Defaults and checks must bind to the server's own functions.
+                statement.execute("SET LOCAL search_path = pg_catalog");
                 statement.execute(
                         "SELECT pg_advisory_xact_lock(hashtextextended('onlyonce/schema/"
                                 + name
@@ -131,6 +146,13 @@ public final class Schema {
                 missing.add(table);
             }
         }
+        if (postgres(connection)) {
+            if (!found(connection, FUNCTION, name.value(), "refuse")) {
+                missing.add("refuse()");
+            }
+        } else if (!exists(connection, name, "lock_stripe")) {
+            missing.add("lock_stripe");
+        }
         if (!missing.isEmpty()) {
             throw SchemaOutdatedException.missing(name.value(), missing);
         }
@@ -154,12 +176,22 @@ public final class Schema {
 
     private static boolean exists(Connection connection, SchemaName name, String table)
             throws SQLException {
-        try (PreparedStatement statement =
-                connection.prepareStatement(
-                        "SELECT 1 FROM information_schema.tables WHERE lower(table_schema) = ? AND"
-                                + " lower(table_name) = ?")) {
-            statement.setString(1, name.value());
-            statement.setString(2, table.toLowerCase(Locale.ROOT));
+        return found(
+                connection,
+                postgres(connection) ? PG_TABLE : H2_TABLE,
+                name.value(),
+                table.toLowerCase(Locale.ROOT));
+    }
+
+    private static boolean postgres(Connection connection) throws SQLException {
+        return Database.of(connection).name().equals("postgresql");
+    }
+
+    private static boolean found(Connection connection, String query, String schema, String name)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(query)) {
+            statement.setString(1, schema);
+            statement.setString(2, name);
             try (var row = statement.executeQuery()) {
                 return row.next();
             }

@@ -103,13 +103,17 @@ final class CommandRun<T, X extends Exception> {
         while (true) {
             claim = null;
             working = false;
-            try (var transaction =
-                    Transaction.begin(
-                            runner.dataSource(), options.transaction(), deadline, this::open)) {
-                if (claim instanceof Claim.Started) {
-                    working = true;
-                    settleUnknown();
-                    return work(transaction);
+            try {
+                Optional<Outcome<T>> outcome =
+                        Transaction.within(
+                                Transaction.begin(
+                                        runner.dataSource(),
+                                        options.transaction(),
+                                        deadline,
+                                        this::open),
+                                this::workIfStarted);
+                if (outcome.isPresent()) {
+                    return outcome.get();
                 }
             } catch (Throwable failure) {
                 if (!isAnswered() && !again(failure)) {
@@ -154,6 +158,15 @@ final class CommandRun<T, X extends Exception> {
             }
             unknown = null;
         }
+    }
+
+    private Optional<Outcome<T>> workIfStarted(Transaction transaction) throws X, SQLException {
+        if (!(claim instanceof Claim.Started)) {
+            return Optional.empty();
+        }
+        working = true;
+        settleUnknown();
+        return Optional.of(work(transaction));
     }
 
     private Outcome<T> work(Transaction transaction) throws X, SQLException {

@@ -48,10 +48,11 @@ final class PostgresCommands extends CommandStore {
         String columns =
                 """
                 status, hash_version, payload_hash, content_tag, result, rejection_code, started_at,
-                started_at = now() AS own, expires_at <= clock_timestamp() AS expired,
-                status <> 0 AND forget_at <= clock_timestamp() AS forgotten\
+                started_at = pg_catalog.now() AS own, expires_at <= pg_catalog.clock_timestamp() AS expired,
+                status <> 0 AND forget_at <= pg_catalog.clock_timestamp() AS forgotten\
                 """;
-        String expires = "coalesce(now() + ?::bigint * interval '1 microsecond', 'infinity')";
+        String expires =
+                "coalesce(pg_catalog.now() + ?::bigint * interval '1 microsecond', 'infinity')";
 
         select = "SELECT %s FROM %s.command_dedup WHERE %s".formatted(columns, schema, key);
 
@@ -59,14 +60,14 @@ final class PostgresCommands extends CommandStore {
         // committed.
         lockClaim =
                 """
-                SELECT pg_try_advisory_xact_lock(?) AS held, now() AS opened_at,
-                    pg_current_xact_id_if_assigned() IS NOT NULL AS has_written;
+                SELECT pg_catalog.pg_try_advisory_xact_lock(?) AS held, pg_catalog.now() AS opened_at,
+                    pg_catalog.pg_current_xact_id_if_assigned() IS NOT NULL AS has_written;
                 """
                         + select;
         blockingLockClaim =
                 """
-                SELECT pg_advisory_xact_lock(?) IS NOT NULL AS held, now() AS opened_at,
-                    pg_current_xact_id_if_assigned() IS NOT NULL AS has_written;
+                SELECT pg_catalog.pg_advisory_xact_lock(?) IS NOT NULL AS held, pg_catalog.now() AS opened_at,
+                    pg_catalog.pg_current_xact_id_if_assigned() IS NOT NULL AS has_written;
                 """
                         + select;
 
@@ -75,19 +76,19 @@ final class PostgresCommands extends CommandStore {
         // key would make commands that have nothing to do with each other abort each other.
         String rowClaim =
                 """
-                WITH lock AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(?) AS held),
+                WITH lock AS MATERIALIZED (SELECT pg_catalog.pg_try_advisory_xact_lock(?) AS held),
                 started AS (
                     INSERT INTO %1$s.command_dedup (started_at, expires_at, forget_at, payload_schema, status, hash_version,
                         command_id, operation, caller, tenant, payload_hash, resource_type, resource_id)
-                    SELECT now(), %2$s, %3$s, ?, 0, ?, ?, ?, ?, ?, ?, ?, ? FROM lock WHERE held
+                    SELECT pg_catalog.now(), %2$s, %3$s, ?, 0, ?, ?, ?, ?, ?, ?, ?, ? FROM lock WHERE held
                     ON CONFLICT (command_id, operation, caller, tenant) DO NOTHING
                     RETURNING started_at)
-                SELECT true AS held, true AS inserted, now() AS opened_at, 0 AS status, 0 AS hash_version,
+                SELECT true AS held, true AS inserted, pg_catalog.now() AS opened_at, 0 AS status, 0 AS hash_version,
                     ''::bytea AS payload_hash, NULL AS content_tag, NULL::bytea AS result, NULL AS rejection_code,
                     started_at, true AS own, false AS expired, false AS forgotten
                 FROM started
                 UNION ALL
-                SELECT (SELECT held FROM lock), false, now(), %4$s
+                SELECT (SELECT held FROM lock), false, pg_catalog.now(), %4$s
                 FROM %1$s.command_dedup WHERE %5$s AND NOT EXISTS (SELECT 1 FROM started)\
                 """;
         this.rowClaim = rowClaim.formatted(schema, expires, expires, columns, key);
@@ -95,7 +96,8 @@ final class PostgresCommands extends CommandStore {
         // forget_at.
         lowRowClaim = rowClaim.formatted(schema, expires, "'-infinity'::timestamptz", columns, key);
 
-        // now() stands still within a transaction: another value means that the claim was made in
+        // now() stands still within a transaction: another value means that the claim
+        // was made in
         // another one, whose
         // end has freed the lock.
         insert =
@@ -103,8 +105,8 @@ final class PostgresCommands extends CommandStore {
                 INSERT INTO %1$s.command_dedup AS d (started_at, finished_at, expires_at, forget_at, payload_schema, status,
                     hash_version, command_id, operation, caller, tenant, payload_hash, resource_type, resource_id,
                     content_tag, rejection_code, result)
-                VALUES (now(), clock_timestamp(), %2$s, %2$s, ?,
-                    CASE WHEN now() = ? THEN ?::int2 ELSE %1$s.refuse('OO001', 'not this transaction')::int::int2 END,
+                VALUES (pg_catalog.now(), pg_catalog.clock_timestamp(), %2$s, %2$s, ?,
+                    CASE WHEN pg_catalog.now() OPERATOR(pg_catalog.=) ? THEN ?::int2 ELSE %1$s.refuse('OO001', 'not this transaction')::int::int2 END,
                     ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)\
                 """
                         .formatted(schema, expires);
@@ -126,32 +128,32 @@ final class PostgresCommands extends CommandStore {
                                 .formatted(schema);
 
         remove =
-                "DELETE FROM %s.command_dedup WHERE %s AND status <> 0 AND expires_at <= clock_timestamp()"
+                "DELETE FROM %s.command_dedup WHERE %s AND status <> 0 AND expires_at <= pg_catalog.clock_timestamp()"
                         .formatted(schema, key);
         info =
                 """
                 SELECT status, started_at, nullif(finished_at, 'infinity') AS finished_at,
-                    nullif(expires_at, 'infinity') AS expires_at, expires_at <= clock_timestamp() AS expired,
-                    started_at = now() AS own, rejection_code, resource_type, resource_id, resolved_by, resolved_why
+                    nullif(expires_at, 'infinity') AS expires_at, expires_at <= pg_catalog.clock_timestamp() AS expired,
+                    started_at = pg_catalog.now() AS own, rejection_code, resource_type, resource_id, resolved_by, resolved_why
                 FROM %s.command_dedup WHERE %s\
                 """
                         .formatted(schema, key);
         // Replayed for as long as the claim asked for, from now on.
         resolve =
                 """
-                UPDATE %s.command_dedup SET status = 3, finished_at = clock_timestamp(),
+                UPDATE %s.command_dedup SET status = 3, finished_at = pg_catalog.clock_timestamp(),
                     expires_at = CASE WHEN expires_at = 'infinity' THEN expires_at
-                        ELSE now() + (expires_at - started_at) END,
+                        ELSE pg_catalog.now() + (expires_at - started_at) END,
                     forget_at = CASE WHEN expires_at = 'infinity' THEN expires_at
-                        ELSE now() + 2 * (expires_at - started_at) END,
+                        ELSE pg_catalog.now() + 2 * (expires_at - started_at) END,
                     resolved_by = ?, resolved_why = ?, content_tag = ?, result = ?
-                WHERE %s AND status = 0 AND started_at <> now()\
+                WHERE %s AND status = 0 AND started_at <> pg_catalog.now()\
                 """
                         .formatted(schema, key);
         release =
                 """
                 WITH gone AS (
-                    DELETE FROM %1$s.command_dedup WHERE %2$s AND status = 0 AND started_at <> now() RETURNING *)
+                    DELETE FROM %1$s.command_dedup WHERE %2$s AND status = 0 AND started_at <> pg_catalog.now() RETURNING *)
                 INSERT INTO %1$s.command_archive (started_at, expires_at, forget_at, payload_schema, status, hash_version,
                     command_id, operation, caller, tenant, payload_hash, resource_type, resource_id, resolved_by,
                     resolved_why)
@@ -171,7 +173,8 @@ final class PostgresCommands extends CommandStore {
         String wait =
                 plan.block() == null
                         ? ""
-                        : limited(plan.block(), "SELECT pg_advisory_xact_lock(?)") + ";\n";
+                        : limited(plan.block(), "SELECT pg_catalog.pg_advisory_xact_lock(?)")
+                                + ";\n";
         return openByRow(
                 connection,
                 settings + PostgreSql.MARK + ";\n" + wait,
@@ -236,10 +239,10 @@ final class PostgresCommands extends CommandStore {
     /** Bounds the waiting of these statements alone, and costs no trip. */
     private static String limited(Duration bound, String statements) {
         return """
-        SELECT set_config('onlyonce.lock_timeout', current_setting('lock_timeout'), true),
-            set_config('lock_timeout', '%d', true);
+        SELECT pg_catalog.set_config('onlyonce.lock_timeout', pg_catalog.current_setting('lock_timeout'), true),
+            pg_catalog.set_config('lock_timeout', '%d', true);
         %s;
-        SELECT set_config('lock_timeout', current_setting('onlyonce.lock_timeout'), true)\
+        SELECT pg_catalog.set_config('lock_timeout', pg_catalog.current_setting('onlyonce.lock_timeout'), true)\
         """
                 .formatted(Math.max(1, bound.toMillis()), statements);
     }
@@ -363,8 +366,8 @@ final class PostgresCommands extends CommandStore {
     boolean tryLock(Connection connection, long lockKey, boolean shared) throws SQLException {
         String sql =
                 shared
-                        ? "SELECT pg_try_advisory_xact_lock_shared(?)"
-                        : "SELECT pg_try_advisory_xact_lock(?)";
+                        ? "SELECT pg_catalog.pg_try_advisory_xact_lock_shared(?)"
+                        : "SELECT pg_catalog.pg_try_advisory_xact_lock(?)";
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setLong(1, lockKey);
             try (ResultSet row = statement.executeQuery()) {

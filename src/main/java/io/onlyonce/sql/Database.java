@@ -29,6 +29,9 @@ public abstract sealed class Database permits PostgreSql, H2 {
     /** The folder of its SQL files, also the name it goes by in logs. */
     public abstract String name();
 
+    /** Refuses, without changing anything, a connection whose transaction has already written. */
+    abstract void refuseIfWritten(Connection connection) throws SQLException;
+
     /**
      * The first trip of a transaction. It sends the settings before anything else in the same trip,
      * and returns the mark that the commit proves the transaction by.

@@ -1,5 +1,6 @@
 package io.onlyonce.sql;
 
+import io.onlyonce.tx.DeadlineExceededException;
 import io.onlyonce.tx.TransactionControlException;
 
 import org.jspecify.annotations.Nullable;
@@ -8,6 +9,7 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.sql.Array;
 import java.sql.CallableStatement;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -17,6 +19,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
 
 /**
  * The seat belt around the work's connection: refuses the calls that would end the transaction
@@ -32,14 +36,26 @@ final class Guard {
                     PreparedStatement.class,
                     CallableStatement.class,
                     ResultSet.class,
+                    Array.class,
                     DatabaseMetaData.class);
 
+    /** Statements that end a transaction, as far as a glance at the text can tell. */
+    private static final Pattern ENDS =
+            Pattern.compile(
+                    "(^|;)\\s*(COMMIT|END|ABORT|PREPARE\\s+TRANSACTION"
+                            + "|ROLLBACK(?!\\s+(WORK\\s+|TRANSACTION\\s+)?TO\\b))\\b",
+                    Pattern.CASE_INSENSITIVE);
+
     private final Connection proxy;
+    private final Deadline deadline;
+    private final AtomicInteger underWay = new AtomicInteger();
     private volatile boolean ended;
     private volatile @Nullable SQLException lastError;
     private volatile boolean metTransientError;
+    private volatile boolean saidItsEnd;
 
-    Guard(Connection connection) {
+    Guard(Connection connection, Deadline deadline) {
+        this.deadline = deadline;
         proxy = (Connection) wrap(Connection.class, connection, null);
     }
 
@@ -53,14 +69,23 @@ final class Guard {
         return Optional.ofNullable(lastError);
     }
 
+    /** True if SQL text of the work may have ended the transaction. */
+    boolean saidItsEnd() {
+        return saidItsEnd;
+    }
+
     /** True if the work met an SQL error that says nothing about its input, swallowed or not. */
     boolean metTransientError() {
         return metTransientError;
     }
 
-    /** From now on the work's connection, and all that came from it, refuses everything. */
-    void end() {
-        ended = true;
+    /**
+     * From now on the work's connection, and all that came from it, refuses everything. False if a
+     * call of another thread is still under way, so that the connection is not ours alone.
+     */
+    boolean end() {
+        ended = true; // before the count is read, as calls count before they read it
+        return underWay.get() == 0;
     }
 
     private Object wrap(Class<?> type, Object delegate, @Nullable Object parent) {
@@ -85,6 +110,17 @@ final class Guard {
             if (method.getDeclaringClass() == Object.class) {
                 return identity(self, name, args);
             }
+            underWay.incrementAndGet();
+            try {
+                return guarded(self, name, method, args);
+            } finally {
+                underWay.decrementAndGet();
+            }
+        }
+
+        private @Nullable Object guarded(
+                Object self, String name, Method method, Object @Nullable [] args)
+                throws Throwable {
             refuseIfForbidden(name, args);
             if (name.equals("getConnection")) {
                 return proxy;
@@ -92,16 +128,27 @@ final class Guard {
             if (name.equals("getStatement") && parent instanceof Statement) {
                 return parent;
             }
+            noticeItsEnd(args);
             Object result = call(method, args);
-            Class<?> type = method.getReturnType();
+            Class<?> type = result instanceof ResultSet ? ResultSet.class : method.getReturnType();
             return result != null && LEADS_BACK.contains(type) ? wrap(type, result, self) : result;
+        }
+
+        /** The first argument of what executes or prepares SQL is its text. */
+        private void noticeItsEnd(Object @Nullable [] args) {
+            if (args != null
+                    && args.length > 0
+                    && args[0] instanceof String sql
+                    && ENDS.matcher(sql).find()) {
+                saidItsEnd = true;
+            }
         }
 
         private Object identity(Object self, String name, Object @Nullable [] args) {
             return switch (name) {
                 case "equals" -> args != null && self == args[0];
                 case "hashCode" -> System.identityHashCode(self);
-                default -> "guarded " + delegate;
+                default -> delegate instanceof Array ? delegate.toString() : "guarded " + delegate;
             };
         }
 
@@ -112,6 +159,9 @@ final class Guard {
                 }
                 throw new TransactionControlException(
                         name, "the transaction of this connection has ended");
+            }
+            if (name.startsWith("execute") && deadline.passed()) {
+                throw new DeadlineExceededException("before a statement of the work");
             }
             if (delegate instanceof Connection && endsTransaction(name, args)) {
                 throw new TransactionControlException(name, "the transaction belongs to OnlyOnce");
@@ -127,6 +177,22 @@ final class Guard {
             };
         }
 
+        /** Drivers know only their own arrays. */
+        private static Object @Nullable [] bare(Object @Nullable [] args) {
+            if (args == null) {
+                return null;
+            }
+            Object[] bare = args.clone();
+            for (int i = 0; i < bare.length; i++) {
+                if (bare[i] instanceof Array
+                        && Proxy.isProxyClass(bare[i].getClass())
+                        && Proxy.getInvocationHandler(bare[i]) instanceof Handler handler) {
+                    bare[i] = handler.delegate;
+                }
+            }
+            return bare;
+        }
+
         private @Nullable Object call(Method method, Object @Nullable [] args) throws Throwable {
             if (ended
                     && delegate
@@ -134,10 +200,11 @@ final class Guard {
                 return method.getName().equals("isClosed") ? true : null;
             }
             try {
-                return method.invoke(delegate, args);
+                return method.invoke(delegate, bare(args));
             } catch (InvocationTargetException e) {
                 Throwable failure = e.getCause();
-                if (failure instanceof SQLException sql) {
+                if (failure instanceof SQLException sql // 25P02 only echoes an earlier one
+                        && !SqlState.IN_FAILED_TRANSACTION.equals(sql.getSQLState())) {
                     lastError = sql;
                     metTransientError |= !SqlState.isDeterministic(sql);
                 }

@@ -19,7 +19,7 @@ public final class H2 extends Database {
 
     private int isolationBefore = Connection.TRANSACTION_NONE;
     private @Nullable Long lockTimeoutBefore;
-    private boolean queryTimeoutSet;
+    private @Nullable Long queryTimeoutBefore;
 
     @Override
     public String name() {
@@ -30,9 +30,7 @@ public final class H2 extends Database {
     Object open(
             Connection connection, TransactionOptions options, Deadline deadline, Opening opening)
             throws SQLException {
-        if (hasWritten(connection)) { // first, because changing the isolation level commits
-            throw BorrowedTransactionException.inTransaction();
-        }
+        refuseIfWritten(connection); // first, because changing the isolation level commits
         isolationBefore = connection.getTransactionIsolation();
         connection.setTransactionIsolation(options.isolation().jdbc());
         try (Statement statement = connection.createStatement()) {
@@ -42,7 +40,11 @@ public final class H2 extends Database {
             }
             Optional<Duration> timeout = statementTimeout(options, deadline);
             if (timeout.isPresent()) {
-                queryTimeoutSet = true;
+                queryTimeoutBefore =
+                        number(
+                                statement,
+                                "SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE"
+                                        + " SETTING_NAME = 'QUERY_TIMEOUT'");
                 statement.execute("SET QUERY_TIMEOUT " + millis(timeout.get()));
             }
         }
@@ -52,6 +54,13 @@ public final class H2 extends Database {
     @Override
     Object mark(Connection connection, String settings) {
         return "no mark";
+    }
+
+    @Override
+    void refuseIfWritten(Connection connection) throws SQLException {
+        if (hasWritten(connection)) {
+            throw BorrowedTransactionException.inTransaction();
+        }
     }
 
     private static boolean hasWritten(Connection connection) throws SQLException {
@@ -76,8 +85,8 @@ public final class H2 extends Database {
             if (lockTimeoutBefore != null) {
                 statement.execute("SET LOCK_TIMEOUT " + lockTimeoutBefore);
             }
-            if (queryTimeoutSet) {
-                statement.execute("SET QUERY_TIMEOUT 0");
+            if (queryTimeoutBefore != null) {
+                statement.execute("SET QUERY_TIMEOUT " + queryTimeoutBefore);
             }
         }
         if (isolationBefore != Connection.TRANSACTION_NONE) {

@@ -15,14 +15,33 @@ import java.time.OffsetDateTime;
  */
 public final class PostgreSql extends Database {
 
-    /** Selects what proves a transaction: its frozen time, and that nobody has written in it. */
+    /**
+     * Selects what proves a transaction: its frozen time, and that nobody has written in it. Names
+     * are qualified, so that no search path can put another clock in the place of the server's.
+     */
     public static final String MARK =
-            "SELECT now() AS opened_at, pg_current_xact_id_if_assigned() IS NOT NULL AS"
-                    + " has_written";
+            "SELECT pg_catalog.now() AS opened_at,"
+                    + " pg_catalog.pg_current_xact_id_if_assigned() IS NOT NULL AS has_written";
 
     @Override
     public String name() {
         return "postgresql";
+    }
+
+    /** A trip of its own: a failing SET TRANSACTION would abort the transaction it found. */
+    @Override
+    void refuseIfWritten(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            try (ResultSet row = statement.executeQuery(MARK)) {
+                row.next();
+                markOf(row);
+            }
+        } catch (SQLException e) {
+            if (SqlState.is(SqlState.IN_FAILED_TRANSACTION, e)) {
+                throw BorrowedTransactionException.inTransaction();
+            }
+            throw e;
+        }
     }
 
     @Override
@@ -78,8 +97,9 @@ public final class PostgreSql extends Database {
      * ROLLBACK, and the driver would return normally.
      */
     private static final String FENCED_COMMIT =
-            "SELECT CASE WHEN now() = ? THEN 1 ELSE width_bucket(0, 0, 0 * extract(epoch FROM"
-                    + " now())::float8, 1) END; COMMIT";
+            "SELECT CASE WHEN pg_catalog.now() OPERATOR(pg_catalog.=) ? THEN 1 ELSE"
+                    + " pg_catalog.width_bucket(0, 0, 0 OPERATOR(pg_catalog.*) extract(epoch FROM"
+                    + " pg_catalog.now())::pg_catalog.float8, 1) END; COMMIT";
 
     @Override
     void commit(Connection connection, Object mark) throws SQLException {

@@ -44,7 +44,18 @@ public final class Retries {
     }
 
     private static boolean isWorthIt(Throwable failure) {
-        return SqlState.isRetryable(failure) && !(failure instanceof CommitOutcomeUnknownException);
+        return SqlState.isRetryable(failure) && !hasUnknownOutcome(failure);
+    }
+
+    /** Also beneath other exceptions: an inner transaction of the work may be durable. */
+    private static boolean hasUnknownOutcome(Throwable failure) {
+        int depth = 0;
+        for (Throwable t = failure; t != null && depth < 100; t = t.getCause(), depth++) {
+            if (t instanceof CommitOutcomeUnknownException) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Full jitter: callers that collided once spread out instead of meeting again. */

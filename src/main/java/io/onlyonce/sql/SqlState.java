@@ -36,9 +36,13 @@ public final class SqlState {
     private static final String TRANSACTION_TIMEOUT = "25P04";
     private static final String OPERATOR_INTERVENTION = "57P0";
 
-    /** Classes that no server answers with: drivers use them for failures of their own. */
-    private static final Set<String> CLIENT_CLASSES =
-            Set.of("08", "60", "90", "99", "HY", "IM", "S1");
+    /**
+     * Classes that say nothing certain about a COMMIT: drivers use some for failures of their own;
+     * the server raises 53, 58 and XX also as PANIC, when the commit record is already written and
+     * recovery will find it.
+     */
+    private static final Set<String> UNCERTAIN_CLASSES =
+            Set.of("08", "53", "58", "60", "90", "99", "HY", "IM", "S1", "XX");
 
     /** Undefined table, function and schema; the same of H2. */
     private static final Set<String> MISSING =
@@ -114,7 +118,7 @@ public final class SqlState {
         String state = e.getSQLState();
         return state != null
                 && state.length() == 5
-                && !CLIENT_CLASSES.contains(state.substring(0, 2))
+                && !UNCERTAIN_CLASSES.contains(state.substring(0, 2))
                 && !state.equals(STATEMENT_COMPLETION_UNKNOWN)
                 && !state.equals(IDLE_IN_TRANSACTION_TIMEOUT)
                 && !state.equals(TRANSACTION_TIMEOUT)

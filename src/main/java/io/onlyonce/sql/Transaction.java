@@ -4,6 +4,7 @@ import io.onlyonce.tx.BorrowedTransactionException;
 import io.onlyonce.tx.CommitOutcomeUnknownException;
 import io.onlyonce.tx.DeadlineExceededException;
 import io.onlyonce.tx.SwallowedSqlErrorException;
+import io.onlyonce.tx.TransactionControlException;
 import io.onlyonce.tx.TransactionEndedByWorkException;
 import io.onlyonce.tx.TransactionOptions;
 
@@ -15,6 +16,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.time.Duration;
+import java.util.Optional;
 
 import javax.sql.DataSource;
 
@@ -23,7 +25,7 @@ import javax.sql.DataSource;
  * says that it does not know; and the connection goes back as it came, or is aborted and never
  * pooled again.
  *
- * <p>Made for try-with-resources: what {@link #close} cannot undo is added to the failure as
+ * <p>Used through {@link #within}: what {@link #close} cannot undo is added to the failure as
  * suppressed.
  */
 public final class Transaction implements AutoCloseable {
@@ -61,7 +63,7 @@ public final class Transaction implements AutoCloseable {
         this.options = options;
         this.deadline = deadline;
         database = Database.of(connection);
-        guard = new Guard(connection);
+        guard = new Guard(connection, deadline);
         autoCommit = connection.getAutoCommit();
         readOnly = connection.isReadOnly();
         networkTimeout = networkTimeout(connection);
@@ -101,6 +103,39 @@ public final class Transaction implements AutoCloseable {
         }
     }
 
+    /**
+     * What is done between the opening and the return of the connection; it commits by itself.
+     *
+     * @param <T> what it returns
+     * @param <X> what it may throw
+     */
+    @FunctionalInterface
+    public interface Body<T extends @Nullable Object, X extends Exception> {
+        /** Rolled back unless it calls {@link Transaction#commit}. */
+        T run(Transaction transaction) throws X, SQLException;
+    }
+
+    /**
+     * Runs the body in a transaction and gives the connection back. No try-with-resources: that
+     * fails where a driver throws the work's own exception again.
+     */
+    public static <T extends @Nullable Object, X extends Exception> T within(
+            Transaction transaction, Body<T, X> body) throws X, SQLException {
+        T value;
+        try {
+            value = body.run(transaction);
+        } catch (Throwable failure) {
+            closeAfter(failure, transaction);
+            var instead = transaction.insteadOf(failure);
+            if (instead.isPresent()) {
+                throw instead.get();
+            }
+            throw failure;
+        }
+        transaction.close();
+        return value;
+    }
+
     /** A read of one row's worth, as one statement on a borrowed connection. */
     @FunctionalInterface
     public interface Read<T> {
@@ -112,25 +147,27 @@ public final class Transaction implements AutoCloseable {
     public static <T> T read(
             DataSource dataSource, TransactionOptions options, Deadline deadline, Read<T> read)
             throws SQLException {
-        Connection connection = dataSource.getConnection();
-        if (!connection.getAutoCommit()) { // then it takes one of ours to be sure whose it is
-            connection.close();
-            try (var transaction = begin(dataSource, options, deadline)) {
-                return read.on(transaction.connection());
+        try (Connection connection = dataSource.getConnection()) {
+            if (connection.getAutoCommit()) {
+                return readWithin(deadline, connection, read);
             }
         }
-        try (connection) {
-            int before = networkTimeout(connection);
-            int bound = Database.millis(deadline.remaining().orElse(DEFAULT_READ).plus(GRACE));
-            if (before != 0 && before <= bound) {
-                return read.on(connection);
-            }
-            connection.setNetworkTimeout(Runnable::run, bound);
-            try {
-                return read.on(connection);
-            } finally {
-                connection.setNetworkTimeout(Runnable::run, before);
-            }
+        return within( // a transaction of ours, to be sure whose it is
+                begin(dataSource, options, deadline), tx -> read.on(tx.connection()));
+    }
+
+    private static <T> T readWithin(Deadline deadline, Connection connection, Read<T> read)
+            throws SQLException {
+        int before = networkTimeout(connection);
+        int bound = Database.millis(deadline.remaining().orElse(DEFAULT_READ).plus(GRACE));
+        if (before != 0 && before <= bound) {
+            return read.on(connection);
+        }
+        connection.setNetworkTimeout(Runnable::run, bound);
+        try {
+            return read.on(connection);
+        } finally {
+            connection.setNetworkTimeout(Runnable::run, before);
         }
     }
 
@@ -149,6 +186,16 @@ public final class Transaction implements AutoCloseable {
         return guard.metTransientError();
     }
 
+    /** The failure to report instead of one that would run the work again, if that may not be. */
+    private Optional<TransactionEndedByWorkException> insteadOf(Throwable failure) {
+        if (!guard.saidItsEnd() || !SqlState.isRetryable(failure)) {
+            return Optional.empty();
+        }
+        var ended = new TransactionEndedByWorkException(); // part of the work may be durable
+        ended.addSuppressed(failure);
+        return Optional.of(ended);
+    }
+
     /** What the opening returned. */
     public Object mark() {
         return mark;
@@ -159,18 +206,24 @@ public final class Transaction implements AutoCloseable {
             state = State.NOT_OURS;
             throw BorrowedTransactionException.autoCommitOff();
         }
+        if (deadline.passed()) {
+            throw new DeadlineExceededException("while a connection was waited for");
+        }
         if (autoCommit) {
             connection.setAutoCommit(false);
+        } else {
+            try {
+                database.refuseIfWritten(connection);
+            } catch (BorrowedTransactionException e) {
+                state = State.NOT_OURS;
+                throw e;
+            }
+            connection.rollback(); // what the pool's validation query left open
         }
         if (deadline.remaining().isPresent()) {
             limitNetwork(deadline.remaining().get().plus(GRACE));
         }
-        try {
-            mark = database.open(connection, options, deadline, opening);
-        } catch (BorrowedTransactionException e) {
-            state = State.NOT_OURS;
-            throw e;
-        }
+        mark = database.open(connection, options, deadline, opening);
     }
 
     /**
@@ -184,7 +237,10 @@ public final class Transaction implements AutoCloseable {
 
     /** The same with a last trip of one's own. */
     public void commit(Database.Ending ending) throws SQLException {
-        guard.end();
+        if (!guard.end()) {
+            throw new TransactionControlException(
+                    "commit", "another thread is still using the connection");
+        }
         if (deadline.passed()) {
             throw new DeadlineExceededException("before COMMIT; everything is rolled back");
         }
@@ -215,39 +271,76 @@ public final class Transaction implements AutoCloseable {
      */
     @Override
     public void close() throws SQLException {
-        guard.end();
-        SQLException failure = null;
-        if (state == State.UNKNOWN) {
-            failure = abort(failure);
-        } else {
-            try {
-                if (state == State.OPEN) {
-                    connection.rollback();
-                }
-                if (state != State.NOT_OURS) {
-                    restore();
-                }
-                restoreNetwork();
-            } catch (SQLException e) {
-                failure = abort(e);
-            }
+        boolean mine = guard.end();
+        Throwable failure = null;
+        if (state != State.UNKNOWN && mine) {
+            failure = attempt(null, this::putBack);
         }
-        try {
-            connection.close();
-        } catch (SQLException e) {
-            failure = join(failure, e);
+        if (state == State.UNKNOWN || !mine || failure != null) {
+            // in an unknown state it must not serve anybody else
+            failure = attempt(failure, () -> connection.abort(Runnable::run));
         }
+        failure = attempt(failure, connection::close);
         if (failure == null) {
             return;
         }
-        if (state == State.COMMITTED) {
+        if (state == State.COMMITTED) { // durable: whatever it is, it must not look like a failure
             log.warn(
-                    "a connection could not be restored after a commit and was dropped, SQLState"
-                            + " {}",
-                    failure.getSQLState());
+                    "a connection could not be restored after a commit and was dropped: {},"
+                            + " SQLState {}",
+                    failure.getClass().getName(),
+                    failure instanceof SQLException e ? e.getSQLState() : "none");
             return;
         }
-        throw failure;
+        if (failure instanceof SQLException e) {
+            throw e;
+        }
+        if (failure instanceof Error e) {
+            throw e;
+        }
+        throw (RuntimeException) failure;
+    }
+
+    private interface Step {
+        void run() throws SQLException;
+    }
+
+    /** Runs the step whatever it throws, and returns the first failure with the others in it. */
+    private static @Nullable Throwable attempt(@Nullable Throwable first, Step step) {
+        try {
+            step.run();
+            return first;
+        } catch (Throwable next) {
+            if (first == null) {
+                return next;
+            }
+            suppress(first, next);
+            return first;
+        }
+    }
+
+    private static void suppress(Throwable first, Throwable next) {
+        if (first != next) { // some drivers throw one instance again and again
+            first.addSuppressed(next);
+        }
+    }
+
+    private void putBack() throws SQLException {
+        if (state != State.NOT_OURS) {
+            if (!connection.getAutoCommit()) {
+                limitNetwork(rollbackTimeout()); // a dead network must not hold the caller
+                connection.rollback(); // after a commit too: setAutoCommit(true) commits strays
+            }
+            restore();
+        }
+        restoreNetwork();
+    }
+
+    private Duration rollbackTimeout() {
+        return deadline.remaining()
+                .map(left -> left.plus(GRACE))
+                .filter(left -> left.compareTo(options.commitTimeout()) < 0)
+                .orElse(options.commitTimeout());
     }
 
     private void restore() throws SQLException {
@@ -266,21 +359,15 @@ public final class Transaction implements AutoCloseable {
         }
     }
 
-    /** A connection in an unknown state must not serve anybody else. */
-    private @Nullable SQLException abort(@Nullable SQLException failure) {
-        try {
-            connection.abort(Runnable::run);
-            return failure;
-        } catch (SQLException e) {
-            return join(failure, e);
-        }
-    }
-
     /** Tightens the socket's timeout, never loosens one that the user has set. */
     private void limitNetwork(Duration limit) throws SQLException {
         int millis = Database.millis(limit);
         if (networkTimeout == 0 || networkTimeout > millis) {
-            connection.setNetworkTimeout(Runnable::run, millis);
+            try {
+                connection.setNetworkTimeout(Runnable::run, millis);
+            } catch (SQLFeatureNotSupportedException | AbstractMethodError e) {
+                log.debug("the driver has no network timeout, so COMMIT is not bounded");
+            }
         }
     }
 
@@ -288,24 +375,16 @@ public final class Transaction implements AutoCloseable {
     private static int networkTimeout(Connection connection) throws SQLException {
         try {
             return connection.getNetworkTimeout();
-        } catch (SQLFeatureNotSupportedException e) {
+        } catch (SQLFeatureNotSupportedException | AbstractMethodError e) {
             return -1;
         }
-    }
-
-    private static SQLException join(@Nullable SQLException first, SQLException next) {
-        if (first == null) {
-            return next;
-        }
-        first.addSuppressed(next);
-        return first;
     }
 
     private static void closeAfter(Throwable failure, AutoCloseable resource) {
         try {
             resource.close();
-        } catch (Exception e) {
-            failure.addSuppressed(e);
+        } catch (Throwable e) {
+            suppress(failure, e);
         }
     }
 }

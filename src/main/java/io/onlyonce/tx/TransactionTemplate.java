@@ -53,10 +53,14 @@ public final class TransactionTemplate {
         var deadline = Deadline.after(options.deadline());
         var retries = new Retries(options.retry(), deadline);
         while (true) {
-            try (var transaction = Transaction.begin(dataSource, options, deadline)) {
-                T value = work.run(transaction.guarded());
-                transaction.commit();
-                return value;
+            try {
+                return Transaction.within(
+                        Transaction.begin(dataSource, options, deadline),
+                        transaction -> {
+                            T value = work.run(transaction.guarded());
+                            transaction.commit();
+                            return value;
+                        });
             } catch (Throwable failure) {
                 if (!retries.again(failure)) {
                     throw failure;
