@@ -57,7 +57,7 @@ CREATE TABLE onlyonce.command_dedup (
     CONSTRAINT command_dedup_lengths CHECK (
         octet_length(command_id) BETWEEN 1 AND 255 AND octet_length(operation) BETWEEN 1 AND 128
         AND octet_length(caller) BETWEEN 1 AND 128 AND octet_length(tenant) BETWEEN 1 AND 128
-        AND octet_length(payload_hash) = 32),
+        AND octet_length(payload_hash) = 32 AND hash_version > 0),
     CONSTRAINT command_dedup_text CHECK (
         octet_length(content_tag) BETWEEN 1 AND 64 AND octet_length(key_id) BETWEEN 1 AND 64
         AND octet_length(rejection_code) BETWEEN 1 AND 128

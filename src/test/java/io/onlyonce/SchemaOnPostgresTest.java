@@ -38,6 +38,53 @@ class SchemaOnPostgresTest extends SchemaContract {
         }
     }
 
+    @Test
+    void a_schema_made_by_somebody_else_is_enough_to_apply_into() throws Exception {
+        db.execute(
+                "DROP ROLE IF EXISTS app_of_somebody; CREATE ROLE app_of_somebody LOGIN PASSWORD"
+                        + " 'x'; CREATE SCHEMA given AUTHORIZATION app_of_somebody");
+        try {
+            var theirs = DataSources.unpooled(db.url(), "app_of_somebody", "x");
+            Schema.apply(theirs, "given");
+            Schema.verify(theirs, "given");
+        } finally {
+            db.execute("DROP OWNED BY app_of_somebody CASCADE; DROP ROLE app_of_somebody");
+        }
+    }
+
+    @Test
+    void verify_misses_the_function_and_looks_at_exact_names() throws Exception {
+        Schema.apply(db.dataSource(), "v1_less");
+        db.execute("DROP FUNCTION v1_less.refuse(text, text)");
+        assertThatThrownBy(() -> Schema.verify(db.dataSource(), "v1_less"))
+                .isInstanceOf(SchemaOutdatedException.class)
+                .hasMessageContaining("refuse()");
+
+        Schema.apply(db.dataSource(), "v1_case");
+        db.execute("ALTER TABLE v1_case.command_dedup RENAME TO \"Command_Dedup\"");
+        assertThatThrownBy(() -> Schema.verify(db.dataSource(), "v1_case"))
+                .isInstanceOf(SchemaOutdatedException.class)
+                .hasMessageContaining("command_dedup");
+    }
+
+    @Test
+    void defaults_and_checks_bind_to_the_servers_own_functions() throws Exception {
+        db.execute(
+                "CREATE SCHEMA evil; CREATE FUNCTION evil.now() RETURNS timestamptz LANGUAGE sql AS"
+                        + " $$ SELECT 'epoch'::timestamptz $$");
+        var pool =
+                db.pool(
+                        1,
+                        c -> c.setConnectionInitSql("SET search_path = evil, pg_catalog, public"));
+        Schema.apply(pool, "bound");
+
+        assertThat(
+                        db.count(
+                                "SELECT count(*) FROM information_schema.columns WHERE table_schema"
+                                        + " = 'bound' AND column_default LIKE '%evil%'"))
+                .isZero();
+    }
+
     /** Applies schema after schema, each when the parent says so. */
     static final class Applying {
         public static void main(String[] args) throws Exception {

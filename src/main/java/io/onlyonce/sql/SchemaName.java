@@ -15,7 +15,9 @@ public record SchemaName(String value) {
     public static final SchemaName DEFAULT = new SchemaName("onlyonce");
 
     public SchemaName {
-        if (!PLAIN.matcher(value).matches() || value.startsWith("pg_")) {
+        if (!PLAIN.matcher(value).matches()
+                || value.startsWith("pg_")
+                || value.equals("information_schema")) {
             throw new IllegalArgumentException(
                     "The schema name must be 1 to 63 lower-case letters, digits or underscores, not"
                         + " start with a digit or pg_; choose a plain name such as \"onlyonce\".");
