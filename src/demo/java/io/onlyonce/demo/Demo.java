@@ -1,6 +1,12 @@
 package io.onlyonce.demo;
 
+import io.onlyonce.OnlyOnce;
 import io.onlyonce.Schema;
+import io.onlyonce.command.Command;
+import io.onlyonce.command.CommandRejectedException;
+import io.onlyonce.command.CommandScope;
+import io.onlyonce.command.PayloadMismatchException;
+import io.onlyonce.payload.PayloadHash;
 import io.onlyonce.tx.TransactionControlException;
 import io.onlyonce.tx.TransactionTemplate;
 
@@ -8,9 +14,10 @@ import org.h2.jdbcx.JdbcDataSource;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 
 /**
- * A bank of two accounts on an embedded database: what a transaction does when its work goes wrong.
+ * A bank of two accounts on an embedded database: transactions whose work goes wrong, and commands.
  * Every line is proved from the database; the exit code is 0 only if all of them held.
  */
 public final class Demo {
@@ -72,6 +79,46 @@ public final class Demo {
             claim("work cannot commit behind our back", false);
         } catch (TransactionControlException refused) {
             claim("work cannot commit behind our back", cents("ann") == 70);
+        }
+        commands();
+    }
+
+    /** Commands: a double click, a retry with another amount, a rejection. */
+    private void commands() throws SQLException {
+        var once = OnlyOnce.on(dataSource).withTtl(Duration.ofDays(7)).build();
+        var scope = new CommandScope("demo", "app", "account.transfer");
+        var command = Command.of(scope, "click-1", PayloadHash.ofJson("{\"cents\":10}"));
+        for (int click = 1; click <= 2; click++) {
+            var outcome =
+                    once.commands().run(command, Integer.class, w -> transfer(w.connection(), 10));
+            claim(
+                    click == 1 ? "a command moves the money" : "a double click moves it once",
+                    outcome.replayed() == (click == 2) && cents("ann") == 60);
+        }
+        var other = Command.of(scope, "click-1", PayloadHash.ofJson("{\"cents\":99}"));
+        try {
+            once.commands().run(other, Integer.class, w -> transfer(w.connection(), 99));
+            claim("the same id with another amount is refused", false);
+        } catch (PayloadMismatchException refused) {
+            claim("the same id with another amount is refused", cents("ann") == 60);
+        }
+        var closed = Command.of(scope, "click-2", PayloadHash.ofJson("{}"));
+        for (boolean replayed : new boolean[] {false, true}) {
+            try {
+                once.commands()
+                        .run(
+                                closed,
+                                Integer.class,
+                                w -> {
+                                    transfer(w.connection(), 1);
+                                    throw new CommandRejectedException("CLOSED", "account closed");
+                                });
+                claim("a closed account says no", false);
+            } catch (CommandRejectedException no) {
+                claim(
+                        replayed ? "and says so again" : "a \"no\" leaves nothing but itself",
+                        no.replayed() == replayed && cents("ann") == 60);
+            }
         }
     }
 
