@@ -250,8 +250,8 @@ final class CommandRun<T, X extends Exception> {
             claim = null;
             return failure == unknown || retries.again(failure);
         }
-        if (SqlState.isRetryable(failure)) {
-            return ++claimAborts < CLAIM_ABORTS && !deadline.passed();
+        if (SqlState.isRetryable(failure) && ++claimAborts < CLAIM_ABORTS && !deadline.passed()) {
+            return true;
         }
         if (SqlState.is(SqlState.LOCK_NOT_AVAILABLE, failure)) {
             claim = Seen.IN_FLIGHT;
