@@ -4,7 +4,9 @@ import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.sql.Database;
 import io.onlyonce.sql.H2;
 import io.onlyonce.sql.SchemaName;
+import io.onlyonce.sql.SqlState;
 import io.onlyonce.tx.Isolation;
+import io.onlyonce.tx.TransactionEndedByWorkException;
 
 import org.jspecify.annotations.Nullable;
 
@@ -76,7 +78,14 @@ abstract sealed class CommandStore permits PostgresCommands, H2Commands {
 
     /** Undoes the work. */
     final void undo(Connection connection) throws SQLException {
-        execute(connection, UNDO);
+        try {
+            execute(connection, UNDO);
+        } catch (SQLException e) {
+            if (SqlState.isSavepointGone(e)) {
+                throw new TransactionEndedByWorkException();
+            }
+            throw e;
+        }
     }
 
     static void execute(Connection connection, String sql) throws SQLException {

@@ -48,6 +48,9 @@ public final class SqlState {
     private static final Set<String> MISSING =
             Set.of("42P01", "42883", "3F000", "42S02", "42S03", "90079");
 
+    /** Undefined savepoint; the same of H2, whose state looks like a failure of a driver's own. */
+    private static final Set<String> SAVEPOINT_GONE = Set.of("3B001", "90063");
+
     private SqlState() {}
 
     /**
@@ -65,6 +68,15 @@ public final class SqlState {
     /** True if a table, function or schema of ours is not there. */
     public static boolean isMissingTable(Throwable failure) {
         return anyMatch(failure, e -> e.getSQLState() != null && MISSING.contains(e.getSQLState()));
+    }
+
+    /**
+     * True if the savepoint before the work is not there to be undone to. A transaction ends with
+     * all its savepoints, so the work has ended it.
+     */
+    public static boolean isSavepointGone(Throwable failure) {
+        return anyMatch(
+                failure, e -> e.getSQLState() != null && SAVEPOINT_GONE.contains(e.getSQLState()));
     }
 
     /**

@@ -249,6 +249,9 @@ public final class Transaction implements AutoCloseable {
             ending.commit(connection, mark);
             state = State.COMMITTED;
         } catch (Throwable failure) {
+            if (SqlState.isSavepointGone(failure)) {
+                throw new TransactionEndedByWorkException();
+            }
             if (!SqlState.isDefinite(failure)) {
                 state = State.UNKNOWN;
                 throw new CommitOutcomeUnknownException(failure);
