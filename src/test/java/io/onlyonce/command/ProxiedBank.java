@@ -70,10 +70,10 @@ abstract class ProxiedBank extends DatabaseContract {
                         change.apply(TransactionOptions.readCommitted().withIsolation(isolation)));
     }
 
-    /** Gives up on COMMIT soon, and on everything before a second is over. */
+    /** Gives up on COMMIT soon, and on everything a second after the start. */
     static TransactionOptions brief(TransactionOptions options) {
         return options.withCommitTimeout(Duration.ofMillis(150))
-                .withDeadline(Duration.ofMillis(700));
+                .withDeadline(Duration.ofSeconds(1));
     }
 
     Outcome<String> deposit(String id, RunOptions options) throws SQLException {
