@@ -14,7 +14,7 @@ record PgAddress(String host, int port, String database, String user, String pas
         Properties parts = Driver.parseURL(url, new Properties());
         if (parts == null) {
             throw new IllegalArgumentException(
-                    "ONLYONCE_TEST_URL must look like"
+                    "The URL of a server must look like"
                             + " jdbc:postgresql://host:port/db?user=…&password=…");
         }
         return new PgAddress(

@@ -48,6 +48,11 @@ public final class PostgresServer implements AutoCloseable {
         return new PostgresServer(embedded.address(), Optional.of(embedded));
     }
 
+    /** A server that runs already, by a JDBC URL with a user who may create databases. */
+    public static PostgresServer at(String url) {
+        return new PostgresServer(PgAddress.parse(url), Optional.empty());
+    }
+
     /**
      * Crashes this private server (no checkpoint, no goodbye) and returns once it has recovered on
      * the same port. Connections of before are broken.

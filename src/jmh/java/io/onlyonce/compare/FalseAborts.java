@@ -1,0 +1,151 @@
+package io.onlyonce.compare;
+
+import io.onlyonce.command.RunOptions;
+import io.onlyonce.ground.Race;
+import io.onlyonce.tx.Isolation;
+import io.onlyonce.tx.RetryPolicy;
+import io.onlyonce.tx.TransactionOptions;
+
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import javax.sql.DataSource;
+
+/**
+ * How often transactions that have nothing to do with each other abort each other (40001): distinct
+ * ids, distinct rows, on an empty, a tiny analysed and a large command table.
+ */
+final class FalseAborts implements Compare.Comparison {
+
+    private static final int THREADS = 8;
+    private static final int EACH = 500;
+
+    /** What the command table looks like before the calls; null rows: as the last round left it. */
+    private record Table(String name, int rows) {}
+
+    private static final List<Table> TABLES =
+            List.of(
+                    new Table("empty", 0),
+                    new Table("30 rows, analysed", 30),
+                    new Table("200,000 rows", 200_000));
+
+    /** Percent of all calls: failures that a caller would see, and transactions rolled back. */
+    private static final class Rates {
+        private final List<Double> seen = new ArrayList<>();
+        private final List<Double> rolledBack = new ArrayList<>();
+    }
+
+    @Override
+    public void run(Ground ground, Report report, int rounds) throws Exception {
+        for (Isolation isolation : List.of(Isolation.SERIALIZABLE, Isolation.REPEATABLE_READ)) {
+            for (Table table : TABLES) {
+                var bare = new Rates();
+                var ours = new Rates();
+                for (int round = 1; round <= rounds; round++) {
+                    measure(ground, isolation, Bare::new, bare);
+                    if (table.rows() < 1_000 || round == 1) {
+                        fill(ground, table);
+                    }
+                    measure(ground, isolation, pool -> new Ours(pool, once(isolation)), ours);
+                    report.progress(
+                            "%s, %s, round %d: rolled back %.3f %%, bare %.3f %%"
+                                    .formatted(
+                                            isolation.sql(),
+                                            table.name(),
+                                            round,
+                                            last(ours.rolledBack),
+                                            last(bare.rolledBack)));
+                }
+                tell(report, isolation, table, bare, ours);
+            }
+        }
+    }
+
+    private static RunOptions once(Isolation isolation) {
+        return RunOptions.standard()
+                .withTransaction(
+                        TransactionOptions.readCommitted()
+                                .withIsolation(isolation)
+                                .withRetry(RetryPolicy.none()));
+    }
+
+    private static void fill(Ground ground, Table table) throws SQLException {
+        ground.execute("TRUNCATE onlyonce.command_dedup, onlyonce.outbox_event");
+        ground.execute(
+                """
+                INSERT INTO onlyonce.command_dedup (started_at, finished_at, expires_at, forget_at, status,
+                    hash_version, command_id, operation, caller, tenant, payload_hash, content_tag, result)
+                SELECT now(), now(), now() + interval '7 days', now() + interval '14 days', 1, 11,
+                    gen_random_uuid(), 'account.deposit', 'checkout', 'acme', sha256(n::text::bytea), 'json',
+                    convert_to('{"number":"' || n || '","account":1,"amount":10}', 'UTF8')
+                FROM generate_series(1, %d) AS n\
+                """
+                        .formatted(table.rows()));
+        if (table.rows() > 0) {
+            ground.execute("ANALYZE onlyonce.command_dedup");
+        }
+    }
+
+    /** Makes a variant on a pool. */
+    private interface Maker {
+        Variant on(DataSource pool) throws SQLException;
+    }
+
+    private static void measure(Ground ground, Isolation isolation, Maker maker, Rates rates)
+            throws Exception {
+        long before = ground.rollbacks();
+        var pool = ground.pool(THREADS, isolation);
+        Variant variant = maker.on(pool);
+        var failures = new AtomicInteger();
+        List<Callable<Void>> callers = new ArrayList<>();
+        for (int i = 0; i < THREADS; i++) {
+            int worker = i;
+            callers.add(() -> call(variant, worker, failures));
+        }
+        Race.of(callers);
+        ground.settle(pool);
+        double calls = THREADS * EACH;
+        rates.seen.add(100 * failures.get() / calls);
+        rates.rolledBack.add(100 * (ground.rollbacks() - before) / calls);
+    }
+
+    private static Void call(Variant variant, int worker, AtomicInteger failures)
+            throws SQLException {
+        for (int i = 0; i < EACH; i++) {
+            try {
+                variant.run(Business.id(), Business.account(worker, THREADS));
+            } catch (SQLException e) {
+                if (!"40001".equals(e.getSQLState())) {
+                    throw e;
+                }
+                failures.incrementAndGet();
+            }
+        }
+        return null;
+    }
+
+    private static double last(List<Double> values) {
+        return values.get(values.size() - 1);
+    }
+
+    private static void tell(
+            Report report, Isolation isolation, Table table, Rates bare, Rates ours) {
+        String where = isolation.sql() + ", " + table.name();
+        double allowed = 2 * mean(bare.rolledBack) + 0.2;
+        String goal = "mean %.3f, goal: %.3f or less".formatted(mean(ours.rolledBack), allowed);
+        report.add(
+                "% rolled back, bare",
+                where, Spread.of(bare.rolledBack), "mean %.3f".formatted(mean(bare.rolledBack)));
+        report.add("% rolled back, OnlyOnce", where, Spread.of(ours.rolledBack), goal);
+        report.add("% failed, bare", where, Spread.of(bare.seen));
+        report.add("% failed, OnlyOnce", where, Spread.of(ours.seen));
+    }
+
+    /** Aborts come in bursts, so the median of few rounds hides them. */
+    private static double mean(List<Double> values) {
+        return values.stream().mapToDouble(Double::doubleValue).average().orElseThrow();
+    }
+}

@@ -1,0 +1,111 @@
+package io.onlyonce.compare;
+
+import com.zaxxer.hikari.HikariDataSource;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What a fresh command costs that can be counted: round trips, WAL, row versions. */
+final class FreshCounts {
+
+    /** As often as the driver needs to prepare on the server, and some more. */
+    private static final int BEFORE = 300;
+
+    private static final int TIMES = 1_000;
+
+    private final Ground ground;
+    private final Report report;
+
+    FreshCounts(Ground ground, Report report) {
+        this.ground = ground;
+        this.report = report;
+    }
+
+    void run(int rounds) throws Exception {
+        for (Fresh.Contender each : Fresh.contenders()) {
+            trips(each);
+        }
+        Map<String, List<Double>> wal = new LinkedHashMap<>();
+        for (int round = 1; round <= rounds; round++) {
+            for (Fresh.Contender each : Fresh.contenders()) {
+                wal.computeIfAbsent(each.name(), name -> new ArrayList<>()).add(wal(each));
+            }
+            report.progress("bytes of WAL, round %d: %s".formatted(round, wal));
+        }
+        wal.forEach((name, bytes) -> report.add("WAL, bytes", name, Spread.of(bytes)));
+        for (Fresh.Contender each : Fresh.contenders()) {
+            versions(each);
+        }
+    }
+
+    private void trips(Fresh.Contender each) throws Exception {
+        try (var proxy = ground.proxy();
+                var pool = ground.poolThrough(proxy, each.isolation())) {
+            Variant variant = each.maker().on(pool);
+            repeat(variant, 20);
+            List<Double> trips = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                proxy.resetCounters();
+                repeat(variant, 1);
+                trips.add((double) proxy.roundTrips());
+            }
+            report.add("round trips", each.name(), Spread.of(trips));
+        }
+    }
+
+    private double wal(Fresh.Contender each) throws Exception {
+        try (var pool = ground.pool(1, each.isolation())) {
+            Variant variant = each.maker().on(pool);
+            ground.execute("CHECKPOINT");
+            repeat(variant, BEFORE); // with the first images of the pages after the checkpoint
+            long before = position();
+            repeat(variant, TIMES);
+            return (position() - before) / (double) TIMES;
+        }
+    }
+
+    private long position() throws Exception {
+        return ground.count("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')");
+    }
+
+    /** Of command_dedup: versions written, how many of them heap-only, and rows deleted. */
+    private void versions(Fresh.Contender each) throws Exception {
+        long inserted = tuples("n_tup_ins");
+        long updated = tuples("n_tup_upd");
+        long heapOnly = tuples("n_tup_hot_upd");
+        HikariDataSource pool = ground.pool(1, each.isolation());
+        repeat(each.maker().on(pool), TIMES);
+        ground.settle(pool);
+        long updates = tuples("n_tup_upd") - updated;
+        add("row versions", each, tuples("n_tup_ins") - inserted + updates);
+        add("dead row versions", each, updates);
+        add("dead, of them heap-only", each, tuples("n_tup_hot_upd") - heapOnly);
+    }
+
+    private void add(String measure, Fresh.Contender each, long count) {
+        report.add(
+                measure,
+                each.name(),
+                new Spread(
+                        count / (double) TIMES,
+                        count / (double) TIMES,
+                        count / (double) TIMES,
+                        TIMES));
+    }
+
+    private long tuples(String column) throws Exception {
+        return ground.count(
+                "SELECT "
+                        + column
+                        + " FROM pg_stat_user_tables WHERE relid ="
+                        + " 'onlyonce.command_dedup'::regclass");
+    }
+
+    private static void repeat(Variant variant, int times) throws Exception {
+        for (int i = 0; i < times; i++) {
+            variant.run(Business.id(), Business.account(0, 1));
+        }
+    }
+}

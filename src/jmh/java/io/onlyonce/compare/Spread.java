@@ -1,0 +1,45 @@
+package io.onlyonce.compare;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Locale;
+
+/**
+ * Numbers of one kind.
+ *
+ * @param low where the middle half begins
+ * @param high where it ends
+ */
+record Spread(double median, double low, double high, int n) {
+
+    static Spread of(Collection<Double> values) {
+        double[] sorted = values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+        return new Spread(
+                quantile(sorted, 0.5),
+                quantile(sorted, 0.25),
+                quantile(sorted, 0.75),
+                sorted.length);
+    }
+
+    static double median(long[] values) {
+        return quantile(Arrays.stream(values).asDoubleStream().sorted().toArray(), 0.5);
+    }
+
+    private static double quantile(double[] sorted, double share) {
+        double at = share * (sorted.length - 1);
+        int below = (int) at;
+        int above = Math.min(below + 1, sorted.length - 1);
+        return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
+    }
+
+    @Override
+    public String toString() {
+        return String.format(
+                Locale.ROOT, "%s (%s to %s, n=%d)", number(median), number(low), number(high), n);
+    }
+
+    /** Three digits where they say something. */
+    static String number(double value) {
+        return String.format(Locale.ROOT, Math.abs(value) >= 100 ? "%.0f" : "%.3f", value);
+    }
+}

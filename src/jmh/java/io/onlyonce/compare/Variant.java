@@ -1,0 +1,17 @@
+package io.onlyonce.compare;
+
+import java.sql.SQLException;
+
+/** One way to do the same business once under an id. */
+@FunctionalInterface
+interface Variant {
+
+    Runnable NOTHING = () -> {};
+
+    /** Does it; {@code inside} runs in the transaction, after the business's own statements. */
+    void run(String id, int account, Runnable inside) throws SQLException;
+
+    default void run(String id, int account) throws SQLException {
+        run(id, account, NOTHING);
+    }
+}
