@@ -111,8 +111,7 @@ record Textbook(DataSource pool) implements Variant {
         }
     }
 
-    private static int bindKey(PreparedStatement statement, int from, String id)
-            throws SQLException {
+    static int bindKey(PreparedStatement statement, int from, String id) throws SQLException {
         statement.setString(from, id);
         statement.setString(from + 1, Business.SCOPE.operation());
         statement.setString(from + 2, Business.SCOPE.caller());

@@ -66,8 +66,8 @@ class PressureTest extends DatabaseContract {
         proxy.close();
     }
 
-    private static RunOptions waiting(InFlightPolicy policy) {
-        return RunOptions.standard().withInFlight(policy);
+    private Repeater repeater(Winner winner, InFlightPolicy policy) {
+        return new Repeater(commands, winner.id(), RunOptions.standard().withInFlight(policy));
     }
 
     @ParameterizedTest
@@ -76,17 +76,19 @@ class PressureTest extends DatabaseContract {
             throws Exception {
         int times = 10;
         var options =
-                waiting(InFlightPolicy.failFast())
+                RunOptions.standard()
+                        .withInFlight(InFlightPolicy.failFast())
                         .withTransaction(
                                 TransactionOptions.readCommitted().withIsolation(isolation));
         try (var winner = Winner.of(db, Bank.id("hot"));
                 var watch = new LockWatch(db)) {
+            var repeater = new Repeater(commands, winner.id(), options);
             proxy.resetCounters();
             Race.of(
                     REPEATERS,
                     () -> {
                         for (int i = 0; i < times; i++) {
-                            assertThatThrownBy(() -> repeat(winner.id(), options))
+                            assertThatThrownBy(() -> repeater.once())
                                     .isInstanceOf(CommandInFlightException.class);
                         }
                         return null;
@@ -106,7 +108,7 @@ class PressureTest extends DatabaseContract {
     void a_caller_that_blocks_in_the_database_would_have_been_seen() throws Exception {
         try (var winner = Winner.of(db, Bank.id("hot"));
                 var watch = new LockWatch(db)) {
-            var caller = repeating(winner.id(), waiting(InFlightPolicy.blockUpTo(DEADLINE)));
+            var caller = repeater(winner, InFlightPolicy.blockUpTo(DEADLINE)).startOnce();
 
             Await.until(DEADLINE, () -> watch.seen() > 0, "the blocked caller is seen");
 
@@ -125,7 +127,7 @@ class PressureTest extends DatabaseContract {
             asks.reset();
             proxy.resetCounters();
             for (int i = 0; i < REPEATERS; i++) {
-                callers.add(repeating(winner.id(), waiting(InFlightPolicy.waitUpTo(DEADLINE))));
+                callers.add(repeater(winner, InFlightPolicy.waitUpTo(DEADLINE)).startOnce());
             }
 
             Await.until(
@@ -152,13 +154,13 @@ class PressureTest extends DatabaseContract {
     @EnumSource(names = {"FAIL_FAST", "WAIT"})
     void unrelated_commands_complete_while_one_is_repeated_on_their_pool(InFlightPolicy.Kind kind)
             throws Exception {
-        var options = waiting(new InFlightPolicy(kind, DEADLINE));
+        var policy = new InFlightPolicy(kind, DEADLINE);
         var over = new AtomicBoolean();
         var repeaters = new ArrayList<FutureTask<Void>>();
         List<String> done = new ArrayList<>();
         try (var winner = Winner.of(db, Bank.id("hot"))) {
             for (int i = 0; i < REPEATERS; i++) {
-                repeaters.add(started(() -> repeatUntil(over, winner.id(), options)));
+                repeaters.add(repeater(winner, policy).startUntil(over));
             }
             Await.until(DEADLINE, () -> flights().size() > REPEATERS, "the repeaters are at it");
 
@@ -196,39 +198,6 @@ class PressureTest extends DatabaseContract {
             }
             return done;
         };
-    }
-
-    private Outcome<String> repeat(String id, RunOptions options) throws Exception {
-        return commands.run(
-                Bank.command(id),
-                String.class,
-                options,
-                work -> {
-                    throw new AssertionError("a duplicate ran the work");
-                });
-    }
-
-    private Void repeatUntil(AtomicBoolean over, String id, RunOptions options) throws Exception {
-        while (!over.get()) {
-            try {
-                repeat(id, options);
-            } catch (CommandInFlightException e) {
-                // what is to be expected, again and again
-            }
-        }
-        return null;
-    }
-
-    private FutureTask<Outcome<String>> repeating(String id, RunOptions options) {
-        return started(() -> repeat(id, options));
-    }
-
-    private static <T> FutureTask<T> started(Callable<T> call) {
-        var task = new FutureTask<>(call);
-        var thread = new Thread(task, "repeater");
-        thread.setDaemon(true);
-        thread.start();
-        return task;
     }
 
     /** Without the pool's own looks whether a connection lives, which execute nothing. */
