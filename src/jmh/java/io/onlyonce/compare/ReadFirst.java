@@ -28,7 +28,7 @@ record ReadFirst(DataSource pool) implements Variant {
         try (var select =
                 connection.prepareStatement(
                         "SELECT 1 FROM onlyonce.command_dedup WHERE command_id = ? AND operation ="
-                            + " ? AND caller = ? AND tenant = ?")) {
+                                + " ? AND caller = ? AND tenant = ?")) {
             Textbook.bindKey(select, 1, id);
             try (var row = select.executeQuery()) {
                 return row.next();

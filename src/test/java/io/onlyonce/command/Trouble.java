@@ -83,7 +83,7 @@ enum Trouble {
                         execute(
                                 other,
                                 "SET LOCAL deadlock_timeout = '60s'; SET LOCAL lock_timeout ="
-                                    + " '10s'");
+                                        + " '10s'");
                         execute(other, touch("second"));
                         execute(other, touch("first"));
                         return null;
