@@ -8,7 +8,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * Steps callers of one command id through schedules, one round trip at a time, and holds every
@@ -84,6 +86,14 @@ final class ScheduleExplorer implements AutoCloseable {
         }
         tally.schedule(trace.size());
         tally.count("left " + oracle.stored());
+        tally.count(roads(scripts));
+    }
+
+    private static String roads(ScheduleScript... scripts) {
+        return Arrays.stream(scripts)
+                .map(script -> script.road().name())
+                .sorted()
+                .collect(Collectors.joining(" with ", "of ", ""));
     }
 
     private void run(ScheduleChoices choices) throws Exception {
