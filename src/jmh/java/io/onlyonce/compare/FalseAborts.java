@@ -12,8 +12,6 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import javax.sql.DataSource;
-
 /**
  * How often transactions that have nothing to do with each other abort each other (40001): distinct
  * ids, distinct rows, on an empty, a tiny analysed and a large command table.
@@ -103,13 +101,8 @@ final class FalseAborts implements Compare.Comparison {
         }
     }
 
-    /** Makes a variant on a pool. */
-    private interface Maker {
-        Variant on(DataSource pool) throws SQLException;
-    }
-
-    private static void measure(Ground ground, Isolation isolation, Maker maker, Rates rates)
-            throws Exception {
+    private static void measure(
+            Ground ground, Isolation isolation, Variant.Maker maker, Rates rates) throws Exception {
         long before = ground.rollbacks();
         var pool = ground.pool(THREADS, isolation);
         Variant variant = maker.on(pool);

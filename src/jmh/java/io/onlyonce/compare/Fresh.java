@@ -11,8 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-import javax.sql.DataSource;
-
 /**
  * A command that nobody has sent before, one caller: time against the bare transaction, interleaved
  * operation by operation, and what is counted rather than timed.
@@ -24,12 +22,8 @@ final class Fresh implements Compare.Comparison {
     private static final int BLOCK = 400;
 
     /** One way, made on a pool of the level that it runs at. */
-    record Contender(String name, Isolation isolation, String against, String goal, Maker maker) {}
-
-    /** Makes a variant on a pool. */
-    interface Maker {
-        Variant on(DataSource pool) throws java.sql.SQLException;
-    }
+    record Contender(
+            String name, Isolation isolation, String against, String goal, Variant.Maker maker) {}
 
     static List<Contender> contenders() {
         RunOptions standard = RunOptions.standard();

@@ -2,9 +2,17 @@ package io.onlyonce.compare;
 
 import java.sql.SQLException;
 
+import javax.sql.DataSource;
+
 /** One way to do the same business once under an id. */
 @FunctionalInterface
 interface Variant {
+
+    /** Makes a variant on a pool. */
+    @FunctionalInterface
+    interface Maker {
+        Variant on(DataSource pool) throws SQLException;
+    }
 
     Runnable NOTHING = () -> {};
 

@@ -34,6 +34,7 @@ class PressureTest extends DatabaseContract {
     private static final Duration DEADLINE = Duration.ofSeconds(30);
     private static final int POOL = 10;
     private static final int REPEATERS = 32;
+    private static final int TIMES = 10;
 
     private FaultProxy proxy;
     private HikariDataSource pool;
@@ -74,7 +75,6 @@ class PressureTest extends DatabaseContract {
     @EnumSource
     void a_duplicate_holds_a_connection_for_two_trips_and_waits_for_no_lock(Isolation isolation)
             throws Exception {
-        int times = 10;
         var options =
                 RunOptions.standard()
                         .withInFlight(InFlightPolicy.failFast())
@@ -87,7 +87,7 @@ class PressureTest extends DatabaseContract {
             Race.of(
                     REPEATERS,
                     () -> {
-                        for (int i = 0; i < times; i++) {
+                        for (int i = 0; i < TIMES; i++) {
                             assertThatThrownBy(() -> repeater.once())
                                     .isInstanceOf(CommandInFlightException.class);
                         }
@@ -96,11 +96,11 @@ class PressureTest extends DatabaseContract {
             assertThat(watch.seen()).as("waits for a lock").isZero();
         }
 
-        List<List<String>> flights = flights();
-        assertThat(flights).filteredOn(PressureTest::claims).hasSize(REPEATERS * times);
+        List<List<String>> flights = Wire.flights(proxy);
+        assertThat(flights).filteredOn(Wire::claims).hasSize(REPEATERS * TIMES);
         assertThat(flights)
-                .filteredOn(flight -> !claims(flight))
-                .hasSize(REPEATERS * times)
+                .filteredOn(flight -> !Wire.claims(flight))
+                .hasSize(REPEATERS * TIMES)
                 .allSatisfy(flight -> assertThat(flight).containsExactly("ROLLBACK"));
     }
 
@@ -119,7 +119,6 @@ class PressureTest extends DatabaseContract {
 
     @Test
     void of_many_waiting_callers_one_asks_the_database() throws Exception {
-        int polls = 20;
         var asks = new AskCounter(pool);
         var callers = new ArrayList<FutureTask<Outcome<String>>>();
         commands = Bank.once(asks.dataSource()).commands();
@@ -129,23 +128,21 @@ class PressureTest extends DatabaseContract {
             for (int i = 0; i < REPEATERS; i++) {
                 callers.add(repeater(winner, InFlightPolicy.waitUpTo(DEADLINE)).startOnce());
             }
-
             Await.until(
                     DEADLINE,
-                    () -> asks.callers() == REPEATERS && asks.most() > polls,
+                    () -> asks.callers() == REPEATERS && asks.most() > 20,
                     "all have asked and one has asked again and again");
-            List<Integer> counts = asks.counts();
 
-            assertThat(winner.inFlight()).isTrue();
-            assertThat(counts)
+            assertThat(asks.counts())
                     .as("all but one have asked once")
                     .filteredOn(count -> count > 1)
                     .hasSize(1);
+            assertThat(winner.inFlight()).isTrue();
         }
         for (FutureTask<Outcome<String>> caller : callers) {
             assertThat(caller.get()).isEqualTo(new Outcome<>("won", true));
         }
-        assertThat(flights().stream().filter(PressureTest::claims).count())
+        assertThat(Wire.flights(proxy).stream().filter(Wire::claims).count())
                 .as("every question is one claim on the wire")
                 .isEqualTo(asks.counts().stream().mapToInt(Integer::intValue).sum());
     }
@@ -162,7 +159,10 @@ class PressureTest extends DatabaseContract {
             for (int i = 0; i < REPEATERS; i++) {
                 repeaters.add(repeater(winner, policy).startUntil(over));
             }
-            Await.until(DEADLINE, () -> flights().size() > REPEATERS, "the repeaters are at it");
+            Await.until(
+                    DEADLINE,
+                    () -> Wire.flights(proxy).size() > REPEATERS,
+                    "the repeaters are at it");
 
             Race.of(
                             Stream.of("a", "b", "c", "d")
@@ -184,9 +184,8 @@ class PressureTest extends DatabaseContract {
 
     private Callable<List<String>> deposits(String account) {
         return () -> {
-            List<String> done = new ArrayList<>();
-            for (int i = 0; i < 25; i++) {
-                String id = Bank.id("unrelated");
+            List<String> ids = Stream.generate(() -> Bank.id("unrelated")).limit(25).toList();
+            for (String id : ids) {
                 commands.run(
                         Bank.command(id),
                         String.class,
@@ -194,20 +193,8 @@ class PressureTest extends DatabaseContract {
                             Bank.deposit(work.connection(), account, id);
                             return "done";
                         });
-                done.add(id);
             }
-            return done;
+            return ids;
         };
-    }
-
-    /** Without the pool's own looks whether a connection lives, which execute nothing. */
-    private List<List<String>> flights() {
-        return proxy.flights().stream()
-                .filter(flight -> !flight.stream().allMatch(String::isEmpty))
-                .toList();
-    }
-
-    private static boolean claims(List<String> flight) {
-        return flight.stream().anyMatch(sql -> sql.contains("pg_try_advisory_xact_lock"));
     }
 }
