@@ -137,8 +137,10 @@ class HalfOpenCommitTest extends ProxiedBank {
         assertThat(runs).hasValue(1);
     }
 
+    /** A policy for the commands of others; one's own COMMIT is waited for until the deadline. */
     private static RunOptions patient(Isolation isolation) {
-        return with(isolation, o -> brief(o).withDeadline(DEADLINE));
+        return with(isolation, o -> brief(o).withDeadline(DEADLINE))
+                .withInFlight(InFlightPolicy.failFast());
     }
 
     /** A call whose COMMIT was held back, and which has asked again and was told to wait. */
