@@ -110,21 +110,25 @@ CREATE INDEX IF NOT EXISTS onlyonce.outbox_event_published ON onlyonce.outbox_ev
 
 CREATE TABLE IF NOT EXISTS onlyonce.outbox_lease (
     expires_at timestamp(6) WITH TIME ZONE DEFAULT TIMESTAMP WITH TIME ZONE '0001-01-01 00:00:00+00' NOT NULL,
-    retry_at   timestamp(6) WITH TIME ZONE DEFAULT TIMESTAMP WITH TIME ZONE '0001-01-01 00:00:00+00' NOT NULL,
     token      bigint DEFAULT 0 NOT NULL,
     bucket     smallint NOT NULL PRIMARY KEY CHECK (bucket BETWEEN 0 AND 63),
     owner      varchar(255)
 );
 MERGE INTO onlyonce.outbox_lease (bucket) SELECT * FROM SYSTEM_RANGE(0, 63);
 
+CREATE TABLE IF NOT EXISTS onlyonce.outbox_relay (
+    expires_at timestamp(6) WITH TIME ZONE NOT NULL,
+    owner      varchar(255) NOT NULL PRIMARY KEY
+);
+
 CREATE TABLE IF NOT EXISTS onlyonce.outbox_blocked (
     blocked_at     timestamp(6) WITH TIME ZONE DEFAULT CURRENT_TIMESTAMP NOT NULL,
     blocked_until  timestamp(6) WITH TIME ZONE NOT NULL,
     bucket         smallint NOT NULL CHECK (bucket BETWEEN 0 AND 63),
+    others_wait    boolean NOT NULL,
     aggregate_id   varchar(255) NOT NULL,
     aggregate_type varchar(128) NOT NULL,
     tenant         varchar(128) NOT NULL,
-    event_key      varchar(255) NOT NULL,
     CONSTRAINT outbox_blocked_pkey PRIMARY KEY (aggregate_id, aggregate_type, tenant)
 );
 CREATE INDEX IF NOT EXISTS onlyonce.outbox_blocked_until ON onlyonce.outbox_blocked (bucket, blocked_until);

@@ -155,7 +155,6 @@ CREATE INDEX outbox_event_published ON onlyonce.outbox_event (published_at) WHER
 -- Who may publish a bucket's events, until when (on the database's clock), and the fencing token that proves it.
 CREATE TABLE onlyonce.outbox_lease (
     expires_at timestamptz NOT NULL DEFAULT '-infinity',
-    retry_at   timestamptz NOT NULL DEFAULT '-infinity',    -- the bucket rests until then after a failed call
     token      bigint      NOT NULL DEFAULT 0,
     bucket     smallint    NOT NULL PRIMARY KEY CHECK (bucket BETWEEN 0 AND 63),
     owner      text,
@@ -163,15 +162,23 @@ CREATE TABLE onlyonce.outbox_lease (
 ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0);
 INSERT INTO onlyonce.outbox_lease (bucket) SELECT generate_series(0, 63);
 
--- Aggregates that wait: behind an event in backoff (blocked_until is set) or behind a dead letter (it is 'infinity').
+-- The relays that are alive, so that each takes its share of the buckets.
+CREATE TABLE onlyonce.outbox_relay (
+    expires_at timestamptz NOT NULL,
+    owner      text COLLATE "C" NOT NULL PRIMARY KEY,
+    CONSTRAINT outbox_relay_owner CHECK (length(owner) BETWEEN 1 AND 255)
+) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0);
+
+-- Aggregates with events in state WAITING: behind one in backoff (blocked_until is set) or behind a dead letter (it is
+-- 'infinity'). Once it is due, they are offered in order; the row goes with the last of them.
 CREATE TABLE onlyonce.outbox_blocked (
     blocked_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
     blocked_until  timestamptz NOT NULL,
     bucket         smallint    NOT NULL CHECK (bucket BETWEEN 0 AND 63),
+    others_wait    boolean     NOT NULL,                -- false: only the failed events themselves wait
     aggregate_id   text COLLATE "C" NOT NULL,
     aggregate_type text COLLATE "C" NOT NULL,
     tenant         text COLLATE "C" NOT NULL,
-    event_key      text COLLATE "C" NOT NULL,
     CONSTRAINT outbox_blocked_pkey PRIMARY KEY (aggregate_id, aggregate_type, tenant)
 ) WITH (autovacuum_vacuum_threshold = 100, autovacuum_vacuum_scale_factor = 0.01);
 CREATE INDEX outbox_blocked_until ON onlyonce.outbox_blocked (bucket, blocked_until);

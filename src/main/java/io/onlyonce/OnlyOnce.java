@@ -3,9 +3,17 @@ package io.onlyonce;
 import io.onlyonce.command.CommandDedup;
 import io.onlyonce.command.CommandRunner;
 import io.onlyonce.command.RunOptions;
+import io.onlyonce.outbox.DeadLetters;
+import io.onlyonce.outbox.EventPublisher;
+import io.onlyonce.outbox.Outbox;
+import io.onlyonce.outbox.OutboxMode;
+import io.onlyonce.outbox.OutboxRelay;
+import io.onlyonce.outbox.RelayOptions;
 import io.onlyonce.payload.ResultCodec;
 import io.onlyonce.sql.CommandSetup;
 import io.onlyonce.sql.Database;
+import io.onlyonce.sql.EventRows;
+import io.onlyonce.sql.RelaySetup;
 import io.onlyonce.sql.SchemaName;
 import io.onlyonce.tx.TransactionTemplate;
 
@@ -16,8 +24,10 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import javax.sql.DataSource;
 
@@ -35,10 +45,29 @@ public final class OnlyOnce {
     private final CommandRunner commands;
     private final TransactionTemplate transactions;
 
-    private OnlyOnce(DataSource dataSource, CommandSetup setup, RunOptions defaults) {
+    private final RelaySetup relaySetup;
+    private final OutboxMode mode;
+    private final Outbox outbox;
+    private final List<OutboxRelay> relays;
+
+    private OnlyOnce(
+            RelaySetup relaySetup,
+            OutboxMode mode,
+            CommandSetup setup,
+            RunOptions defaults,
+            List<OutboxRelay> relays) {
+        this.relaySetup = relaySetup;
+        this.mode = mode;
+        this.relays = relays;
+        DataSource dataSource = relaySetup.dataSource();
         dedup = CommandDedup.of(setup);
         commands = CommandRunner.of(dataSource, setup, defaults);
-        transactions = new TransactionTemplate(dataSource, defaults.transaction());
+        outbox = Outbox.of(setup.events());
+        transactions =
+                TransactionTemplate.of(
+                        dataSource,
+                        defaults.transaction(),
+                        () -> relays.forEach(OutboxRelay::wake));
     }
 
     /** Begins with the defaults; {@link Builder#build} does the rest. */
@@ -54,6 +83,34 @@ public final class OnlyOnce {
     /** The low road: claims a command inside a transaction of the caller's. */
     public CommandDedup dedup() {
         return dedup;
+    }
+
+    /** Appends events inside a transaction of the caller's. */
+    public Outbox outbox() {
+        return outbox;
+    }
+
+    /** A relay with the standard options, which commits of this object wake; start it. */
+    public OutboxRelay relay(EventPublisher publisher) {
+        return relay(publisher, RelayOptions.standard());
+    }
+
+    /** A relay that commits of this object wake; start it. */
+    public OutboxRelay relay(EventPublisher publisher, RelayOptions options) {
+        OutboxRelay relay =
+                OutboxRelay.of(
+                        relaySetup,
+                        mode,
+                        Objects.requireNonNull(publisher, "publisher"),
+                        Objects.requireNonNull(options, "options"));
+        relays.removeIf(OutboxRelay::isStopped);
+        relays.add(relay);
+        return relay;
+    }
+
+    /** Events that were given up: to list, to publish after all, or to drop. */
+    public DeadLetters deadLetters() {
+        return DeadLetters.of(relaySetup);
     }
 
     /** Plain transactions with the same defaults. */
@@ -75,6 +132,7 @@ public final class OnlyOnce {
         private Optional<Duration> ttl = Optional.empty();
         private Optional<Duration> refusedFor = Optional.empty();
         private RunOptions defaults = RunOptions.standard();
+        private OutboxMode mode = OutboxMode.KEEP;
 
         private Builder(DataSource dataSource) {
             this.dataSource = dataSource;
@@ -108,6 +166,12 @@ public final class OnlyOnce {
         /** For every run that brings no options of its own. */
         public Builder withDefaults(RunOptions defaults) {
             this.defaults = Objects.requireNonNull(defaults, "defaults");
+            return this;
+        }
+
+        /** What becomes of events; they are kept by default. */
+        public Builder withOutbox(OutboxMode mode) {
+            this.mode = Objects.requireNonNull(mode, "mode");
             return this;
         }
 
@@ -155,6 +219,7 @@ public final class OnlyOnce {
                         schema);
             }
             Schema.verify(dataSource, schema.value());
+            List<OutboxRelay> relays = new CopyOnWriteArrayList<>();
             var setup =
                     new CommandSetup(
                             database,
@@ -164,8 +229,16 @@ public final class OnlyOnce {
                             hashAlgorithm,
                             withoutExpiry,
                             ttl,
-                            refusedFor);
-            return new OnlyOnce(dataSource, setup, defaults);
+                            refusedFor,
+                            new EventRows(database, schema, mode == OutboxMode.CDC),
+                            () -> relays.forEach(OutboxRelay::wake));
+            var relaySetup =
+                    new RelaySetup(
+                            dataSource,
+                            database,
+                            schema,
+                            defaults.transaction().isPoolAutoCommitOff());
+            return new OnlyOnce(relaySetup, mode, setup, defaults, relays);
         }
     }
 }

@@ -35,6 +35,7 @@ public final class Schema {
                     "command_archive",
                     "outbox_event",
                     "outbox_lease",
+                    "outbox_relay",
                     "outbox_blocked",
                     "inbox_message",
                     "projection_version",

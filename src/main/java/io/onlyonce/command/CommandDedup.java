@@ -40,8 +40,7 @@ public final class CommandDedup {
     /** Made by {@code OnlyOnce}. */
     @SuppressWarnings("exports") // only the library itself can name a CommandSetup
     public static CommandDedup of(CommandSetup setup) {
-        return new CommandDedup(
-                CommandStore.of(setup.database(), setup.schema()), Settings.of(setup));
+        return new CommandDedup(CommandStore.of(setup), Settings.of(setup));
     }
 
     /**

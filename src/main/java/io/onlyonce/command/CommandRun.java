@@ -225,6 +225,9 @@ final class CommandRun<T, X extends Exception> {
                             throw SqlState.withoutDetail(e);
                         }
                     });
+            if (!events.isEmpty()) {
+                runner.eventsCommitted();
+            }
         } catch (CommitOutcomeUnknownException e) {
             unknown = e;
             throw e;

@@ -27,24 +27,27 @@ public final class CommandRunner {
     private final CommandStore store;
     private final Settings settings;
     private final RunOptions defaults;
+    private final Runnable onEvents;
     private final Turns turns = new Turns();
 
     private CommandRunner(
-            DataSource dataSource, CommandStore store, Settings settings, RunOptions defaults) {
+            DataSource dataSource,
+            CommandStore store,
+            Settings settings,
+            RunOptions defaults,
+            Runnable onEvents) {
         this.dataSource = dataSource;
         this.store = store;
         this.settings = settings;
         this.defaults = defaults;
+        this.onEvents = onEvents;
     }
 
     /** Made by {@code OnlyOnce}. */
     @SuppressWarnings("exports") // only the library itself can name a CommandSetup
     public static CommandRunner of(DataSource dataSource, CommandSetup setup, RunOptions defaults) {
         return new CommandRunner(
-                dataSource,
-                CommandStore.of(setup.database(), setup.schema()),
-                Settings.of(setup),
-                defaults);
+                dataSource, CommandStore.of(setup), Settings.of(setup), defaults, setup.onEvents());
     }
 
     /** Runs with the default options. */
@@ -99,6 +102,11 @@ public final class CommandRunner {
 
     Settings settings() {
         return settings;
+    }
+
+    /** Tells the relays of this process that there is something to publish. */
+    void eventsCommitted() {
+        onEvents.run();
     }
 
     Turns turns() {

@@ -1,9 +1,8 @@
 package io.onlyonce.command;
 
 import io.onlyonce.outbox.OutboxEvent;
-import io.onlyonce.sql.Database;
+import io.onlyonce.sql.CommandSetup;
 import io.onlyonce.sql.H2;
-import io.onlyonce.sql.SchemaName;
 import io.onlyonce.sql.SqlState;
 import io.onlyonce.tx.Isolation;
 import io.onlyonce.tx.TransactionEndedByWorkException;
@@ -31,8 +30,10 @@ abstract sealed class CommandStore permits PostgresCommands, H2Commands {
     /** How the high road claims: what follows from the options of one run. */
     record Plan(Isolation isolation, boolean savepoint, @Nullable Duration block) {}
 
-    static CommandStore of(Database database, SchemaName schema) {
-        return database instanceof H2 ? new H2Commands(schema) : new PostgresCommands(schema);
+    static CommandStore of(CommandSetup setup) {
+        return setup.database() instanceof H2
+                ? new H2Commands(setup.schema(), setup.events())
+                : new PostgresCommands(setup.schema(), setup.events());
     }
 
     /** High road: the claim as the transaction's first trip, with the settings before it. */

@@ -37,8 +37,8 @@ final class H2Commands extends CommandStore {
     private final String delete;
     private final EventRows events;
 
-    H2Commands(SchemaName schema) {
-        events = new EventRows(schema);
+    H2Commands(SchemaName schema, EventRows events) {
+        this.events = events;
         String key = "command_id = ? AND operation = ? AND caller = ? AND tenant = ?";
         lock =
                 "SELECT stripe FROM %s.lock_stripe WHERE stripe = ? FOR UPDATE SKIP LOCKED"

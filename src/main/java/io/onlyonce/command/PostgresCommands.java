@@ -42,8 +42,8 @@ final class PostgresCommands extends CommandStore {
     private final String release;
     private final EventRows events;
 
-    PostgresCommands(SchemaName schema) {
-        events = new EventRows(schema);
+    PostgresCommands(SchemaName schema, EventRows events) {
+        this.events = events;
         String key = "command_id = ? AND operation = ? AND caller = ? AND tenant = ?";
         String columns =
                 """

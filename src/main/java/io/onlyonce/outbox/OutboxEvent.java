@@ -2,6 +2,8 @@ package io.onlyonce.outbox;
 
 import io.onlyonce.sql.Names;
 
+import org.jspecify.annotations.Nullable;
+
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Map;
@@ -24,6 +26,7 @@ public final class OutboxEvent {
     private final byte[] payload;
     private final OptionalLong version;
     private final SortedMap<String, String> headers;
+    private final @Nullable Delivery delivery;
 
     private OutboxEvent(
             String key,
@@ -32,7 +35,8 @@ public final class OutboxEvent {
             String type,
             byte[] payload,
             OptionalLong version,
-            SortedMap<String, String> headers) {
+            SortedMap<String, String> headers,
+            @Nullable Delivery delivery) {
         this.key = key;
         this.aggregateType = aggregateType;
         this.aggregateId = aggregateId;
@@ -40,6 +44,7 @@ public final class OutboxEvent {
         this.payload = payload;
         this.version = version;
         this.headers = headers;
+        this.delivery = delivery;
     }
 
     /** An event without version and headers; a copy of the payload is kept. */
@@ -52,7 +57,22 @@ public final class OutboxEvent {
                 Names.require(type, "event type", 128),
                 payload.clone(),
                 OptionalLong.empty(),
-                new TreeMap<>());
+                new TreeMap<>(),
+                null);
+    }
+
+    /** An event as the outbox has stored it. */
+    static OutboxEvent stored(
+            String key,
+            String aggregateType,
+            String aggregateId,
+            String type,
+            byte[] payload,
+            OptionalLong version,
+            SortedMap<String, String> headers,
+            Delivery delivery) {
+        return new OutboxEvent(
+                key, aggregateType, aggregateId, type, payload, version, headers, delivery);
     }
 
     /** The version that the aggregate has after this event. */
@@ -61,14 +81,22 @@ public final class OutboxEvent {
             throw new IllegalArgumentException("An aggregate version must not be negative.");
         }
         return new OutboxEvent(
-                key, aggregateType, aggregateId, type, payload, OptionalLong.of(version), headers);
+                key,
+                aggregateType,
+                aggregateId,
+                type,
+                payload,
+                OptionalLong.of(version),
+                headers,
+                delivery);
     }
 
     /** Travels with the event, for example a correlation id. */
     public OutboxEvent withHeader(String name, String value) {
         var more = new TreeMap<>(headers);
         more.put(Names.require(name, "header name", 128), Objects.requireNonNull(value, "value"));
-        return new OutboxEvent(key, aggregateType, aggregateId, type, payload, version, more);
+        return new OutboxEvent(
+                key, aggregateType, aggregateId, type, payload, version, more, delivery);
     }
 
     /** Its identity within the tenant. */
@@ -104,6 +132,20 @@ public final class OutboxEvent {
     /** What travels with it, sorted by name. */
     public Map<String, String> headers() {
         return Collections.unmodifiableSortedMap(headers);
+    }
+
+    /**
+     * What the outbox knows of it; for publishers.
+     *
+     * @throws IllegalStateException if it has not been stored yet
+     */
+    public Delivery delivery() {
+        if (delivery == null) {
+            throw new IllegalStateException(
+                    "The event has not been stored yet; only a publisher's events have a"
+                            + " delivery.");
+        }
+        return delivery;
     }
 
     /** True if both say the same: all but the headers, which may tell of the attempt. */

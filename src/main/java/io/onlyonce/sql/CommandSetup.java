@@ -9,6 +9,7 @@ import java.util.Optional;
  * What {@code OnlyOnce} was built with, as far as commands go. Of a package that is not exported,
  * so that only the library itself can wire its parts.
  *
+ * @param onEvents called after a commit that stored events
  * @param hashAlgorithm what new payload hashes are written with; 0 for the newest
  * @param ttl for commands that state none; empty if each must
  * @param refusedFor how long an expired id is still refused
@@ -21,4 +22,6 @@ public record CommandSetup(
         int hashAlgorithm,
         boolean withoutExpiry,
         Optional<Duration> ttl,
-        Optional<Duration> refusedFor) {}
+        Optional<Duration> refusedFor,
+        EventRows events,
+        Runnable onEvents) {}

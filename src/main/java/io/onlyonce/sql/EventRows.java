@@ -9,9 +9,12 @@ import org.jspecify.annotations.Nullable;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 
@@ -19,21 +22,31 @@ import java.util.function.Function;
 public final class EventRows {
 
     private static final JsonMapper HEADERS = new JsonMapper();
-    private static final int BUCKETS = 64;
 
+    /** A constant of the schema. */
+    public static final int BUCKETS = 64;
+
+    private final boolean postgres;
     private final String insertAll;
     private final String insertOne;
     private final String known;
 
-    public EventRows(SchemaName schema) {
+    /**
+     * Rows for this database.
+     *
+     * @param published true if they are written as published, for a reader of the log
+     */
+    public EventRows(Database database, SchemaName schema, boolean published) {
+        postgres = database instanceof PostgreSql;
+        String state = published ? "1, CURRENT_TIMESTAMP" : "0, NULL";
         // One text for any number of events. A known key writes nothing if it says the same, and
         // raises if not.
         insertAll =
                 """
                 INSERT INTO %1$s.outbox_event AS e (aggregate_version, event_id, bucket, event_key, tenant,
-                    aggregate_type, aggregate_id, event_type, command_id, headers, payload)
+                    aggregate_type, aggregate_id, event_type, command_id, headers, payload, state, published_at)
                 SELECT n.version, n.event_id, n.bucket, n.event_key, ?, n.aggregate_type, n.aggregate_id, n.event_type,
-                    ?, n.headers, n.payload
+                    ?, n.headers, n.payload, %2$s
                 FROM unnest(?::int8[], ?::uuid[], ?::int2[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
                     ?::bytea[]) WITH ORDINALITY AS n (version, event_id, bucket, event_key, aggregate_type,
                     aggregate_id, event_type, headers, payload, position)
@@ -44,14 +57,14 @@ public final class EventRows {
                         AND e.aggregate_version IS NOT DISTINCT FROM excluded.aggregate_version
                     THEN false ELSE %1$s.refuse('OO003', 'event key reused') END\
                 """
-                        .formatted(schema);
+                        .formatted(schema, state);
         insertOne =
                 """
                 INSERT INTO %s.outbox_event (aggregate_version, event_id, bucket, event_key, tenant,
-                    aggregate_type, aggregate_id, event_type, command_id, headers, payload)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)\
+                    aggregate_type, aggregate_id, event_type, command_id, headers, payload, state, published_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, %s)\
                 """
-                        .formatted(schema);
+                        .formatted(schema, state);
         known =
                 """
                 SELECT payload = ? AND event_type = ? AND aggregate_type = ? AND aggregate_id = ?
@@ -71,7 +84,7 @@ public final class EventRows {
             PreparedStatement statement,
             int from,
             String tenant,
-            String commandId,
+            @Nullable String commandId,
             List<OutboxEvent> events)
             throws SQLException {
         Connection connection = statement.getConnection();
@@ -100,15 +113,43 @@ public final class EventRows {
         return i;
     }
 
-    /** H2: one by one. */
-    public void insertEach(
-            Connection connection, String tenant, String commandId, List<OutboxEvent> events)
+    /** Appends in one trip and returns the keys that were new. */
+    public Set<String> append(Connection connection, String tenant, List<OutboxEvent> events)
             throws SQLException {
+        if (events.isEmpty()) {
+            return Set.of();
+        }
+        if (!postgres) {
+            return insertEach(connection, tenant, null, events);
+        }
+        Set<String> appended = new HashSet<>();
+        try (PreparedStatement statement =
+                connection.prepareStatement(insertAll + " RETURNING e.event_key")) {
+            bindAll(statement, 1, tenant, null, events);
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    appended.add(rows.getString("event_key"));
+                }
+            }
+        }
+        return appended;
+    }
+
+    /** H2: one by one; returns the keys that were new. */
+    public Set<String> insertEach(
+            Connection connection,
+            String tenant,
+            @Nullable String commandId,
+            List<OutboxEvent> events)
+            throws SQLException {
+        Set<String> appended = new HashSet<>();
         for (OutboxEvent event : events) {
             if (!isKnown(connection, tenant, event)) {
                 insert(connection, tenant, commandId, event);
+                appended.add(event.key());
             }
         }
+        return appended;
     }
 
     private boolean isKnown(Connection connection, String tenant, OutboxEvent event)
@@ -133,7 +174,8 @@ public final class EventRows {
         }
     }
 
-    private void insert(Connection connection, String tenant, String commandId, OutboxEvent event)
+    private void insert(
+            Connection connection, String tenant, @Nullable String commandId, OutboxEvent event)
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(insertOne)) {
             statement.setObject(1, version(event), Types.BIGINT);

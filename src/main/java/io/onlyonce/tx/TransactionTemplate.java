@@ -1,5 +1,6 @@
 package io.onlyonce.tx;
 
+import io.onlyonce.sql.AfterCommit;
 import io.onlyonce.sql.Deadline;
 import io.onlyonce.sql.Retries;
 import io.onlyonce.sql.Transaction;
@@ -28,6 +29,7 @@ public final class TransactionTemplate {
 
     private final DataSource dataSource;
     private final TransactionOptions defaults;
+    private final AfterCommit afterCommit;
 
     /** With {@link TransactionOptions#readCommitted()}. */
     public TransactionTemplate(DataSource dataSource) {
@@ -36,8 +38,21 @@ public final class TransactionTemplate {
 
     /** With these options for every call that brings none of its own. */
     public TransactionTemplate(DataSource dataSource, TransactionOptions defaults) {
+        this(dataSource, defaults, () -> {});
+    }
+
+    private TransactionTemplate(
+            DataSource dataSource, TransactionOptions defaults, AfterCommit afterCommit) {
         this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
         this.defaults = Objects.requireNonNull(defaults, "defaults");
+        this.afterCommit = afterCommit;
+    }
+
+    /** Made by {@code OnlyOnce}: its relays look for events after each commit. */
+    @SuppressWarnings("exports") // only the library itself can name an AfterCommit
+    public static TransactionTemplate of(
+            DataSource dataSource, TransactionOptions defaults, AfterCommit afterCommit) {
+        return new TransactionTemplate(dataSource, defaults, afterCommit);
     }
 
     /** Runs the work with the default options. */
@@ -59,6 +74,7 @@ public final class TransactionTemplate {
                         transaction -> {
                             T value = work.run(transaction.guarded());
                             transaction.commit();
+                            afterCommit.run();
                             return value;
                         });
             } catch (Throwable failure) {

@@ -1,0 +1,211 @@
+package io.onlyonce.outbox;
+
+import io.onlyonce.sql.RelaySetup;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Moves committed events to a publisher: each at least once, in order per aggregate, by any number
+ * of relays in any number of processes.
+ *
+ * <p>Order: if the transaction of one event had committed before another event of the same
+ * aggregate was appended, it is first delivered before it. No transaction is open and no lock held
+ * while the publisher works. Either {@link #start} it, which runs a daemon thread, or call {@link
+ * #runOnce} from a scheduler of your own. Thread-safe.
+ */
+public final class OutboxRelay implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(OutboxRelay.class);
+    private static final Duration CLOSE = Duration.ofSeconds(10);
+
+    private final RelayWork work;
+    private final RelayOptions options;
+    private final Semaphore wake = new Semaphore(0);
+    private final ReentrantLock turn = new ReentrantLock();
+    private volatile boolean stopping;
+    private volatile boolean paused;
+    private Thread thread = new Thread(() -> {});
+
+    private OutboxRelay(RelayWork work, RelayOptions options) {
+        this.work = work;
+        this.options = options;
+    }
+
+    /** Made by {@code OnlyOnce}. */
+    @SuppressWarnings("exports") // only the library itself can name a RelaySetup
+    public static OutboxRelay of(
+            RelaySetup setup, OutboxMode mode, EventPublisher publisher, RelayOptions options) {
+        if (mode == OutboxMode.CDC) {
+            throw new IllegalStateException(
+                    "In CDC mode events are written as published and read from the log; no relay"
+                            + " runs.");
+        }
+        return new OutboxRelay(new RelayWork(setup, mode, publisher, options), options);
+    }
+
+    /** Starts the daemon thread; does nothing if it runs already. */
+    public synchronized void start() {
+        if (stopping) {
+            throw new IllegalStateException("The relay was stopped; make a new one.");
+        }
+        if (!thread.isAlive()) {
+            thread = new Thread(this::loop, "onlyonce-relay");
+            thread.setDaemon(true);
+            thread.start();
+        }
+    }
+
+    /** Publishes nothing more until {@link #resume}; the buckets go to other relays. */
+    public void pause() {
+        paused = true;
+        wake();
+    }
+
+    /** Goes on after {@link #pause}, or after the relay has paused itself. */
+    public void resume() {
+        work.forgive();
+        paused = false;
+        wake();
+    }
+
+    /** True if it was paused, by the user or by itself. */
+    public boolean isPaused() {
+        return paused;
+    }
+
+    /** True once {@link #stop} was called. */
+    public boolean isStopped() {
+        return stopping;
+    }
+
+    /** Looks for events now instead of at the next poll; returns at once. */
+    public void wake() {
+        if (wake.availablePermits() == 0) {
+            wake.release();
+        }
+    }
+
+    /**
+     * One round: keeps the leases and offers what is ready, once. For schedulers; a round of the
+     * relay's own thread is waited for.
+     *
+     * @return how many events moved on; 0 if there is nothing more to do now
+     */
+    public int runOnce() throws SQLException, InterruptedException {
+        turn.lockInterruptibly();
+        try {
+            return paused || stopping ? 0 : work.round();
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /**
+     * Stops and gives the buckets back. A call of the publisher that is under way is interrupted
+     * once half of the time has passed.
+     *
+     * @return true if everything had ended by the deadline
+     */
+    public boolean stop(Duration deadline) throws InterruptedException {
+        long end = System.nanoTime() + deadline.toNanos();
+        stopping = true;
+        wake();
+        Thread running;
+        synchronized (this) {
+            running = thread;
+        }
+        if (!join(running, deadline.dividedBy(2))) {
+            running.interrupt();
+        }
+        boolean ended = join(running, Duration.ofNanos(Math.max(1, end - System.nanoTime())));
+        if (ended && turn.tryLock(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS)) {
+            try {
+                work.leave();
+            } finally {
+                turn.unlock();
+            }
+        }
+        return ended && work.stats().abandonedCalls() == 0;
+    }
+
+    /** Stops within ten seconds. */
+    @Override
+    public void close() {
+        try {
+            stop(CLOSE);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** What it has done so far. */
+    public RelayStats stats() {
+        return work.stats();
+    }
+
+    private static boolean join(Thread thread, Duration bound) throws InterruptedException {
+        if (thread == Thread.currentThread()) {
+            return false;
+        }
+        thread.join(Math.max(1, bound.toMillis()));
+        return !thread.isAlive();
+    }
+
+    private void loop() {
+        Duration pause = options.poll();
+        while (!stopping) {
+            try {
+                if (paused) {
+                    leaveWhilePaused();
+                } else if (work.isOverrun()) {
+                    log.error(
+                            "the relay pauses itself: {} calls of the publisher hang; resume() once"
+                                    + " it answers again",
+                            work.stats().abandonedCalls());
+                    paused = true;
+                } else if (runOnce() > 0) {
+                    pause = options.poll();
+                    continue;
+                }
+                await(pause);
+            } catch (InterruptedException e) {
+                return;
+            } catch (SQLException | RuntimeException e) {
+                log.warn("the relay could not reach the outbox and tries again: {}", e.toString());
+                pause = pause.multipliedBy(2).compareTo(CLOSE) < 0 ? pause.multipliedBy(2) : CLOSE;
+                sleep(pause);
+            }
+        }
+    }
+
+    private void leaveWhilePaused() throws InterruptedException {
+        turn.lockInterruptibly();
+        try {
+            work.leave();
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private void await(Duration bound) throws InterruptedException {
+        boolean woken = wake.tryAcquire(bound.toNanos(), TimeUnit.NANOSECONDS);
+        if (woken) {
+            wake.drainPermits();
+        }
+    }
+
+    private void sleep(Duration bound) {
+        try {
+            await(bound);
+        } catch (InterruptedException e) {
+            stopping = true;
+        }
+    }
+}
