@@ -319,14 +319,15 @@ final class PostgresCommands extends CommandStore {
         String sql =
                 (finish.undo() ? UNDO + ";\n" : "")
                         + (finish.plan().isolation() == Isolation.READ_COMMITTED ? insert : upsert)
-                        + (finish.events().isEmpty() ? "" : ";\n" + events.insertAll())
+                        + (finish.events().isEmpty()
+                                ? ""
+                                : ";\n" + events.insert(finish.events().size()))
                         + ";\nCOMMIT";
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             int i = bindFinish(statement, mark, row, finish.end());
             if (!finish.events().isEmpty()) {
                 Command command = row.command();
-                events.bindAll(
-                        statement, i, command.scope().tenant(), command.id(), finish.events());
+                events.bind(statement, i, command.scope().tenant(), command.id(), finish.events());
             }
             statement.execute();
         }

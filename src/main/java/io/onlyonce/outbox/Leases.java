@@ -51,15 +51,17 @@ final class Leases {
                                 .formatted(schema, later)
                         : "MERGE INTO %s.outbox_relay (expires_at, owner) KEY (owner) VALUES (%s, ?)"
                                 .formatted(schema, later);
-        // Not those that are saying in this moment that they are alive: two relays would wait for each other.
-        String gone = "SELECT owner FROM %s.outbox_relay WHERE expires_at <= %s FOR UPDATE SKIP LOCKED";
+        // Not those that are saying in this moment that they are alive: two relays would wait for
+        // each other.
+        String gone =
+                "SELECT owner FROM %s.outbox_relay WHERE expires_at <= %s FOR UPDATE SKIP LOCKED";
         forget =
                 postgres
                         ? ("DELETE FROM %s.outbox_relay WHERE owner IN (" + gone + ")")
                                 .formatted(schema, schema, now)
-                        : "DELETE FROM %s.outbox_relay WHERE expires_at <= %s".formatted(schema, now);
-        count =
-                "SELECT COUNT(*) FROM %s.outbox_relay WHERE expires_at > %s".formatted(schema, now);
+                        : "DELETE FROM %s.outbox_relay WHERE expires_at <= %s"
+                                .formatted(schema, now);
+        count = "SELECT COUNT(*) FROM %s.outbox_relay WHERE expires_at > %s".formatted(schema, now);
         all =
                 "SELECT bucket, token, owner, expires_at > %s AS alive FROM %s.outbox_lease ORDER BY bucket FOR UPDATE"
                         .formatted(now, schema);

@@ -27,9 +27,10 @@ public final class EventRows {
     public static final int BUCKETS = 64;
 
     private final boolean postgres;
+    private final String insertSingle;
     private final String insertAll;
     private final String insertOne;
-    private final String known;
+    private final String same;
 
     /**
      * Rows for this database.
@@ -39,33 +40,43 @@ public final class EventRows {
     public EventRows(Database database, SchemaName schema, boolean published) {
         postgres = database instanceof PostgreSql;
         String state = published ? "1, CURRENT_TIMESTAMP" : "0, NULL";
-        // One text for any number of events. A known key writes nothing if it says the same, and
-        // raises if not.
-        insertAll =
+        String into =
                 """
-                INSERT INTO %1$s.outbox_event AS e (aggregate_version, event_id, bucket, event_key, tenant,
-                    aggregate_type, aggregate_id, event_type, command_id, headers, payload, state, published_at)
-                SELECT n.version, n.event_id, n.bucket, n.event_key, ?, n.aggregate_type, n.aggregate_id, n.event_type,
-                    ?, n.headers, n.payload, %2$s
-                FROM unnest(?::int8[], ?::uuid[], ?::int2[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
-                    ?::bytea[]) WITH ORDINALITY AS n (version, event_id, bucket, event_key, aggregate_type,
-                    aggregate_id, event_type, headers, payload, position)
-                ORDER BY n.position
+                INSERT INTO %s.outbox_event AS e (tenant, command_id, aggregate_version, event_id, bucket, event_key,
+                    aggregate_type, aggregate_id, event_type, headers, payload, state, published_at)
+                """
+                        .formatted(schema);
+        // A known key writes nothing if it says the same, and raises if not.
+        String known =
+                """
+
                 ON CONFLICT (event_key, tenant) DO UPDATE SET event_key = e.event_key
                 WHERE CASE WHEN (e.payload, e.event_type, e.aggregate_type, e.aggregate_id)
                         = (excluded.payload, excluded.event_type, excluded.aggregate_type, excluded.aggregate_id)
                         AND e.aggregate_version IS NOT DISTINCT FROM excluded.aggregate_version
-                    THEN false ELSE %1$s.refuse('OO003', 'event key reused') END\
+                    THEN false ELSE %s.refuse('OO003', 'event key reused') END\
                 """
-                        .formatted(schema, state);
+                        .formatted(schema);
+        // Two constant texts: one for the usual single event, which costs half, and one for any
+        // number.
+        insertSingle = into + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " + state + ")" + known;
+        insertAll =
+                into
+                        + """
+                        SELECT ?, ?, n.version, n.event_id, n.bucket, n.event_key, n.aggregate_type, n.aggregate_id,
+                            n.event_type, n.headers, n.payload, %s
+                        FROM unnest(?::int8[], ?::uuid[], ?::int2[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[],
+                            ?::bytea[]) WITH ORDINALITY AS n (version, event_id, bucket, event_key, aggregate_type,
+                            aggregate_id, event_type, headers, payload, position)
+                        ORDER BY n.position\
+                        """
+                                .formatted(state)
+                        + known;
         insertOne =
-                """
-                INSERT INTO %s.outbox_event (aggregate_version, event_id, bucket, event_key, tenant,
-                    aggregate_type, aggregate_id, event_type, command_id, headers, payload, state, published_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, %s)\
-                """
-                        .formatted(schema, state);
-        known =
+                insertSingle
+                        .substring(0, insertSingle.indexOf("\nON CONFLICT"))
+                        .replace(" AS e ", " ");
+        same =
                 """
                 SELECT payload = ? AND event_type = ? AND aggregate_type = ? AND aggregate_id = ?
                     AND aggregate_version IS NOT DISTINCT FROM ? AS same
@@ -74,23 +85,48 @@ public final class EventRows {
                         .formatted(schema);
     }
 
-    /** PostgreSQL: one statement for all of them, to pipe with others. */
-    public String insertAll() {
-        return insertAll;
+    /** PostgreSQL: one statement for so many, to pipe with others. */
+    public String insert(int count) {
+        return count == 1 ? insertSingle : insertAll;
     }
 
-    /** Binds {@link #insertAll} from this index on, and returns the next one. */
-    public int bindAll(
+    /** Binds {@link #insert} from this index on. */
+    public void bind(
             PreparedStatement statement,
             int from,
             String tenant,
             @Nullable String commandId,
             List<OutboxEvent> events)
             throws SQLException {
+        statement.setString(from, tenant);
+        statement.setString(from + 1, commandId);
+        if (events.size() == 1) {
+            bindSingle(statement, from + 2, tenant, events.get(0));
+        } else {
+            bindAll(statement, from + 2, tenant, events);
+        }
+    }
+
+    private static void bindSingle(
+            PreparedStatement statement, int from, String tenant, OutboxEvent event)
+            throws SQLException {
+        int i = from;
+        statement.setObject(i++, version(event), Types.BIGINT);
+        statement.setObject(i++, id(tenant, event));
+        statement.setInt(i++, bucket(tenant, event));
+        statement.setString(i++, event.key());
+        statement.setString(i++, event.aggregateType());
+        statement.setString(i++, event.aggregateId());
+        statement.setString(i++, event.type());
+        statement.setString(i++, headers(event));
+        statement.setBytes(i, event.payload());
+    }
+
+    private static void bindAll(
+            PreparedStatement statement, int from, String tenant, List<OutboxEvent> events)
+            throws SQLException {
         Connection connection = statement.getConnection();
         int i = from;
-        statement.setString(i++, tenant);
-        statement.setString(i++, commandId);
         statement.setArray(
                 i++, connection.createArrayOf("int8", column(events, EventRows::version)));
         statement.setArray(
@@ -110,7 +146,6 @@ public final class EventRows {
                 i++,
                 connection.createArrayOf(
                         "bytea", events.stream().map(OutboxEvent::payload).toArray(byte[][]::new)));
-        return i;
     }
 
     /** Appends in one trip and returns the keys that were new. */
@@ -124,8 +159,8 @@ public final class EventRows {
         }
         Set<String> appended = new HashSet<>();
         try (PreparedStatement statement =
-                connection.prepareStatement(insertAll + " RETURNING e.event_key")) {
-            bindAll(statement, 1, tenant, null, events);
+                connection.prepareStatement(insert(events.size()) + " RETURNING e.event_key")) {
+            bind(statement, 1, tenant, null, events);
             try (ResultSet rows = statement.executeQuery()) {
                 while (rows.next()) {
                     appended.add(rows.getString("event_key"));
@@ -145,7 +180,7 @@ public final class EventRows {
         Set<String> appended = new HashSet<>();
         for (OutboxEvent event : events) {
             if (!isKnown(connection, tenant, event)) {
-                insert(connection, tenant, commandId, event);
+                insertOne(connection, tenant, commandId, event);
                 appended.add(event.key());
             }
         }
@@ -154,7 +189,7 @@ public final class EventRows {
 
     private boolean isKnown(Connection connection, String tenant, OutboxEvent event)
             throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(known)) {
+        try (PreparedStatement statement = connection.prepareStatement(same)) {
             statement.setBytes(1, event.payload());
             statement.setString(2, event.type());
             statement.setString(3, event.aggregateType());
@@ -174,21 +209,11 @@ public final class EventRows {
         }
     }
 
-    private void insert(
+    private void insertOne(
             Connection connection, String tenant, @Nullable String commandId, OutboxEvent event)
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(insertOne)) {
-            statement.setObject(1, version(event), Types.BIGINT);
-            statement.setObject(2, id(tenant, event));
-            statement.setObject(3, bucket(tenant, event));
-            statement.setString(4, event.key());
-            statement.setString(5, tenant);
-            statement.setString(6, event.aggregateType());
-            statement.setString(7, event.aggregateId());
-            statement.setString(8, event.type());
-            statement.setString(9, commandId);
-            statement.setString(10, headers(event));
-            statement.setBytes(11, event.payload());
+            bind(statement, 1, tenant, commandId, List.of(event));
             statement.executeUpdate();
         }
     }
@@ -203,7 +228,7 @@ public final class EventRows {
         return Fingerprint.of("onlyonce/1", "event", tenant, event.key()).toUuid();
     }
 
-    private static short bucket(String tenant, OutboxEvent event) {
+    private static int bucket(String tenant, OutboxEvent event) {
         long hash =
                 Fingerprint.of(
                                 "onlyonce/1",
@@ -212,7 +237,7 @@ public final class EventRows {
                                 event.aggregateType(),
                                 event.aggregateId())
                         .toLong();
-        return (short) Math.floorMod(hash, BUCKETS);
+        return Math.floorMod(hash, BUCKETS);
     }
 
     private static @Nullable Long version(OutboxEvent event) {

@@ -51,7 +51,11 @@ final class ScheduleSession {
 
     private final TestDatabase db;
     private final String name;
-    private final PostgresCommands store = new PostgresCommands(SchemaName.DEFAULT);
+    private final PostgresCommands store =
+            new PostgresCommands(
+                    SchemaName.DEFAULT,
+                    new io.onlyonce.sql.EventRows(
+                            new io.onlyonce.sql.PostgreSql(), SchemaName.DEFAULT, false));
     private final CommandDedup dedup = new CommandDedup(store, SETTINGS);
 
     private Connection connection;
