@@ -14,7 +14,9 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.OffsetDateTime;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The claim on PostgreSQL, in two shapes with one exclusion, an advisory lock of the transaction.
@@ -31,7 +33,7 @@ final class PostgresCommands extends CommandStore {
 
     private final String lockClaim;
     private final String blockingLockClaim;
-    private final String rowClaim;
+    private final String limitedRowClaim;
     private final String lowRowClaim;
     private final String insert;
     private final String upsert;
@@ -41,6 +43,8 @@ final class PostgresCommands extends CommandStore {
     private final String resolve;
     private final String release;
     private final EventRows events;
+    private final String[] finishes;
+    private final Map<String, String> openings = new ConcurrentHashMap<>();
 
     PostgresCommands(SchemaName schema, EventRows events) {
         this.events = events;
@@ -91,7 +95,10 @@ final class PostgresCommands extends CommandStore {
                 SELECT (SELECT held FROM lock), false, pg_catalog.now(), %4$s
                 FROM %1$s.command_dedup WHERE %5$s AND NOT EXISTS (SELECT 1 FROM started)\
                 """;
-        this.rowClaim = rowClaim.formatted(schema, expires, expires, columns, key);
+        limitedRowClaim =
+                limited(
+                        CLAIM_LOCK_TIMEOUT,
+                        rowClaim.formatted(schema, expires, expires, columns, key));
         // Until it is completed, a claim of the low road can be found, and is never purged, by its
         // forget_at.
         lowRowClaim = rowClaim.formatted(schema, expires, "'-infinity'::timestamptz", columns, key);
@@ -162,6 +169,15 @@ final class PostgresCommands extends CommandStore {
                 FROM gone\
                 """
                         .formatted(schema, key);
+        finishes = finishes();
+    }
+
+    /** Few different settings are in use at a time; their texts are kept, for the same reason. */
+    private String opening(String settings, String claim, String tail) {
+        if (openings.size() > 100) {
+            openings.clear();
+        }
+        return openings.computeIfAbsent(settings + tail, key -> settings + claim + tail);
     }
 
     @Override
@@ -190,8 +206,11 @@ final class PostgresCommands extends CommandStore {
             @Nullable Duration block,
             String tail)
             throws SQLException {
-        String claim = block == null ? lockClaim : limited(block, blockingLockClaim);
-        try (PreparedStatement statement = connection.prepareStatement(settings + claim + tail)) {
+        String sql =
+                block == null
+                        ? opening(settings, lockClaim, tail)
+                        : settings + limited(block, blockingLockClaim) + tail;
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setLong(1, row.lockKey());
             bindKey(statement, 2, row.command().scope(), row.command().id());
             statement.execute();
@@ -214,8 +233,8 @@ final class PostgresCommands extends CommandStore {
     private Seen openByRow(
             Connection connection, String opening, NewRow row, boolean block, String tail)
             throws SQLException {
-        String claim = limited(CLAIM_LOCK_TIMEOUT, rowClaim);
-        try (PreparedStatement statement = connection.prepareStatement(opening + claim + tail)) {
+        String sql = opening(opening, limitedRowClaim, tail);
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
             int i = 1;
             if (block) {
                 statement.setLong(i++, row.lockKey());
@@ -316,13 +335,7 @@ final class PostgresCommands extends CommandStore {
     @Override
     void finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
             throws SQLException {
-        String sql =
-                (finish.undo() ? UNDO + ";\n" : "")
-                        + (finish.plan().isolation() == Isolation.READ_COMMITTED ? insert : upsert)
-                        + (finish.events().isEmpty()
-                                ? ""
-                                : ";\n" + events.insert(finish.events().size()))
-                        + ";\nCOMMIT";
+        String sql = finishes[shape(finish)];
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             int i = bindFinish(statement, mark, row, finish.end());
             if (!finish.events().isEmpty()) {
@@ -331,6 +344,34 @@ final class PostgresCommands extends CommandStore {
             }
             statement.execute();
         }
+    }
+
+    /** The texts are made once: the driver finds what it has prepared by the text's hash. */
+    private String[] finishes() {
+        var texts = new String[12];
+        for (boolean undo : new boolean[] {false, true}) {
+            for (boolean byLock : new boolean[] {false, true}) {
+                for (int events = 0; events <= 2; events++) {
+                    texts[shape(undo, byLock, events)] =
+                            (undo ? UNDO + ";\n" : "")
+                                    + (byLock ? insert : upsert)
+                                    + (events == 0 ? "" : ";\n" + this.events.insert(events))
+                                    + ";\nCOMMIT";
+                }
+            }
+        }
+        return texts;
+    }
+
+    private static int shape(Finish finish) {
+        return shape(
+                finish.undo(),
+                finish.plan().isolation() == Isolation.READ_COMMITTED,
+                finish.events().size());
+    }
+
+    private static int shape(boolean undo, boolean byLock, int events) {
+        return Math.min(events, 2) * 4 + (undo ? 2 : 0) + (byLock ? 1 : 0);
     }
 
     private static int bindFinish(PreparedStatement statement, Object mark, NewRow row, Final end)

@@ -61,10 +61,16 @@ public interface ResultCodec {
 
         /** Refuses a tag that could not be stored. */
         public Encoded {
-            if (!tag.matches("[!-~]{1,64}")) {
+            if (!isPlain(tag)) {
                 throw new IllegalArgumentException(
                         "A content tag must be 1 to 64 printable ASCII characters");
             }
+        }
+
+        private static boolean isPlain(String tag) {
+            return !tag.isEmpty()
+                    && tag.length() <= 64
+                    && tag.chars().allMatch(c -> c > ' ' && c <= '~');
         }
 
         @Override
