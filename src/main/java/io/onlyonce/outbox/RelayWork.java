@@ -309,14 +309,18 @@ final class RelayWork {
         }
         ready.forEach(event -> suspects.remove(event.event().delivery().id()));
         waiting.forEach(event -> suspects.remove(event.event().delivery().id()));
-        int marked = ready.isEmpty() ? 0 : mark(ready);
-        if (!waiting.isEmpty() || !failures.isEmpty()) {
-            List<Due> done =
-                    emptied.filter(due -> failures.isEmpty()).map(List::of).orElse(List.of());
-            marked += settle(waiting, failures, List.of(), done);
+        int marked = 0;
+        try {
+            marked += ready.isEmpty() ? 0 : mark(ready);
+            if (!waiting.isEmpty() || !failures.isEmpty()) {
+                List<Due> done =
+                        emptied.filter(due -> failures.isEmpty()).map(List::of).orElse(List.of());
+                marked += settle(waiting, failures, List.of(), done);
+            }
+        } finally { // a mark that was lost on its way counts too
+            published.addAndGet(marked);
+            unmarked.addAndGet(ready.size() + waiting.size() - marked);
         }
-        published.addAndGet(marked);
-        unmarked.addAndGet(ready.size() + waiting.size() - marked);
         return marked;
     }
 

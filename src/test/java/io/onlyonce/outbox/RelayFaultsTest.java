@@ -1,0 +1,81 @@
+package io.onlyonce.outbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.onlyonce.OnlyOnce;
+import io.onlyonce.Schema;
+import io.onlyonce.ground.Await;
+import io.onlyonce.ground.TestDatabase;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** A relay whose database fails under it. */
+class RelayFaultsTest {
+
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    private final AtomicReference<Throwable> nextFailure = new AtomicReference<>();
+    private final AtomicInteger connections = new AtomicInteger();
+    private final Recorder recorder = new Recorder();
+    private TestDatabase db;
+    private OnlyOnce once;
+
+    @BeforeEach
+    void open() throws Exception {
+        db = TestDatabase.postgres();
+        Schema.apply(db.dataSource());
+        var failing = HookedSource.once(nextFailure);
+        once =
+                OnlyOnce.on(
+                                HookedSource.of(
+                                        db.pool(8),
+                                        () -> {
+                                            connections.incrementAndGet();
+                                            failing.before();
+                                        }))
+                        .withoutExpiry()
+                        .build();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        db.close();
+    }
+
+    private void append(OutboxEvent... events) throws SQLException {
+        try (var connection = db.connect()) { // as another process does: nobody is woken
+            once.outbox().append(connection, "acme", List.of(events));
+        }
+    }
+
+    @Test
+    void an_event_whose_mark_is_lost_is_counted_and_delivered_again() throws Exception {
+        append(RelayContract.event("a", 1));
+        recorder.answer(
+                event -> {
+                    if (recorder.calls.size() == 1) {
+                        nextFailure.set(new SQLException("the line is dead", "08006"));
+                    }
+                    return PublishResult.published();
+                });
+        try (OutboxRelay relay = once.relay(recorder, RelayContract.quick())) {
+            assertThatThrownBy(relay::runOnce).isInstanceOf(SQLException.class);
+            assertThat(relay.stats().unmarked()).isEqualTo(1);
+            assertThat(relay.stats().published()).isZero();
+
+            Await.until(LONG, () -> relay.runOnce() == 1, "it is offered again");
+
+            assertThat(recorder.keys()).containsExactly("a:1", "a:1");
+            assertThat(relay.stats().published()).isEqualTo(1);
+        }
+    }
+}
