@@ -161,6 +161,7 @@ public final class OutboxRelay implements AutoCloseable {
     private void loop() {
         Duration pause = options.poll();
         while (!stopping) {
+            long published = work.stats().published();
             try {
                 if (paused) {
                     leaveWhilePaused();
@@ -174,15 +175,23 @@ public final class OutboxRelay implements AutoCloseable {
                     pause = options.poll();
                     continue;
                 }
+                pause = options.poll();
                 await(pause);
             } catch (InterruptedException e) {
                 return;
             } catch (SQLException | RuntimeException e) {
                 log.warn("the relay could not reach the outbox and tries again: {}", e.toString());
-                pause = pause.multipliedBy(2).compareTo(CLOSE) < 0 ? pause.multipliedBy(2) : CLOSE;
+                pause = work.stats().published() > published ? options.poll() : longer(pause);
                 sleep(pause);
             }
         }
+    }
+
+    /** Never so long that the leases would be lost meanwhile. */
+    private Duration longer(Duration pause) {
+        Duration longest = options.lease().dividedBy(3);
+        Duration doubled = pause.multipliedBy(2);
+        return doubled.compareTo(longest) < 0 ? doubled : longest;
     }
 
     private void leaveWhilePaused() throws InterruptedException {

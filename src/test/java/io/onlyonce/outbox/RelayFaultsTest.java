@@ -26,6 +26,7 @@ class RelayFaultsTest {
     private final AtomicReference<Throwable> nextFailure = new AtomicReference<>();
     private final AtomicInteger connections = new AtomicInteger();
     private final Recorder recorder = new Recorder();
+    private volatile HookedSource.Hook hook = () -> {};
     private TestDatabase db;
     private OnlyOnce once;
 
@@ -33,14 +34,14 @@ class RelayFaultsTest {
     void open() throws Exception {
         db = TestDatabase.postgres();
         Schema.apply(db.dataSource());
-        var failing = HookedSource.once(nextFailure);
+        hook = HookedSource.once(nextFailure);
         once =
                 OnlyOnce.on(
                                 HookedSource.of(
                                         db.pool(8),
                                         () -> {
                                             connections.incrementAndGet();
-                                            failing.before();
+                                            hook.before();
                                         }))
                         .withoutExpiry()
                         .build();
@@ -76,6 +77,58 @@ class RelayFaultsTest {
 
             assertThat(recorder.keys()).containsExactly("a:1", "a:1");
             assertThat(relay.stats().published()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void a_relay_that_gets_on_between_failures_does_not_slow_down() throws Exception {
+        append(RelayContract.event("refused", 1));
+        for (int n = 1; n <= 30; n++) {
+            append(RelayContract.event("a", n));
+        }
+        var answeredAt = new AtomicInteger(Integer.MAX_VALUE);
+        recorder.answer(
+                event -> {
+                    answeredAt.set(connections.get());
+                    return event.aggregateId().equals("refused")
+                            ? PublishResult.failed("no")
+                            : PublishResult.published();
+                });
+        hook =
+                () -> { // the mark passes, the charge does not
+                    if (connections.get() == answeredAt.get() + 2) {
+                        throw new SQLException("the line is dead", "08006");
+                    }
+                };
+        try (OutboxRelay relay = once.relay(recorder, RelayContract.quick().withBatch(2))) {
+            relay.start();
+            Await.until(LONG, () -> relay.stats().published() == 30, "all is published");
+        }
+    }
+
+    @Test
+    void after_failures_an_idle_relay_polls_as_often_as_before() throws Exception {
+        var failures = new AtomicInteger(20);
+        hook =
+                () -> {
+                    if (failures.getAndDecrement() > 0) {
+                        throw new SQLException("the line is dead", "08006");
+                    }
+                };
+        try (OutboxRelay relay = once.relay(recorder, RelayContract.quick())) {
+            relay.start();
+            Await.until(
+                    LONG,
+                    () -> {
+                        relay.wake();
+                        return failures.get() < 0;
+                    },
+                    "the line is back");
+            int before = connections.get();
+            Await.until(
+                    Duration.ofSeconds(5),
+                    () -> connections.get() >= before + 10,
+                    "it has polled ten times");
         }
     }
 }
