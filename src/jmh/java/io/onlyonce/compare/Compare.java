@@ -14,6 +14,7 @@ public final class Compare {
         KNOWN.put("pressure", new Pressure());
         KNOWN.put("false-aborts", new FalseAborts());
         KNOWN.put("fresh", new Fresh());
+        KNOWN.put("relay", new Relay());
     }
 
     /** Measures on an empty ground of its own. */

@@ -1,0 +1,113 @@
+package io.onlyonce.compare;
+
+import io.onlyonce.outbox.OutboxMode;
+import io.onlyonce.tx.Isolation;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Draining a backlog into a publisher that does nothing: rows per second, way beside way, in an
+ * order that moves on by one each round.
+ */
+final class Relay implements Compare.Comparison {
+
+    static final int ROWS = 20_000;
+
+    /** One of its batches: it is slow, and more rows would not make it faster. */
+    private static final int FEW = 4_096;
+
+    private static final int WORKERS = 4;
+
+    private static final String DELETE = "OnlyOnce, DELETE";
+    private static final String KEEP = "OnlyOnce, KEEP";
+    private static final String LOOP = "hand-written loop, UPDATE";
+    private static final String DELETE_LOOP = "hand-written loop, DELETE";
+    private static final String FLUSH = "transaction-outbox, flush";
+    private static final String MEMORY = "transaction-outbox, from memory";
+
+    /** One way, its table and how much it gets. */
+    private record Contender(String name, Drain drain, String table, int rows) {}
+
+    @Override
+    public void run(Ground ground, Report report, int rounds) throws Exception {
+        SkipLocked.create(ground);
+        try (var pool = ground.pool(WORKERS + 2, Isolation.READ_COMMITTED);
+                var flush = new TransactionOutboxDrain(pool, WORKERS, false);
+                var memory = new TransactionOutboxDrain(pool, WORKERS, true)) {
+            List<Contender> contenders =
+                    List.of(
+                            new Contender(
+                                    DELETE,
+                                    new RelayDrain(pool, OutboxMode.DELETE),
+                                    RelayDrain.TABLE,
+                                    ROWS),
+                            new Contender(
+                                    KEEP,
+                                    new RelayDrain(pool, OutboxMode.KEEP),
+                                    RelayDrain.TABLE,
+                                    ROWS),
+                            new Contender(
+                                    LOOP,
+                                    new SkipLocked(pool, false, rows -> {}),
+                                    SkipLocked.TABLE,
+                                    ROWS),
+                            new Contender(
+                                    DELETE_LOOP,
+                                    new SkipLocked(pool, true, rows -> {}),
+                                    SkipLocked.TABLE,
+                                    ROWS),
+                            new Contender(FLUSH, flush, TransactionOutboxDrain.TABLE, FEW),
+                            new Contender(MEMORY, memory, TransactionOutboxDrain.TABLE, FEW));
+            tell(measure(ground, report, contenders, Math.max(5, rounds)), report);
+        }
+    }
+
+    private static Map<String, List<Double>> measure(
+            Ground ground, Report report, List<Contender> contenders, int rounds) throws Exception {
+        Map<String, List<Double>> speeds = new LinkedHashMap<>();
+        contenders.forEach(each -> speeds.put(each.name(), new ArrayList<>()));
+        for (int round = -1; round <= rounds; round++) { // the first two warm up
+            List<Contender> order = new ArrayList<>(contenders);
+            Collections.rotate(order, round);
+            for (Contender each : order) {
+                double speed = Drain.measure(ground, each.drain(), each.table(), each.rows());
+                if (round > 0) {
+                    speeds.get(each.name()).add(speed);
+                }
+                report.progress(
+                        "round %d of %d, %s: %.0f rows/s"
+                                .formatted(Math.max(round, 0), rounds, each.name(), speed));
+            }
+        }
+        return speeds;
+    }
+
+    private static void tell(Map<String, List<Double>> speeds, Report report) {
+        speeds.forEach((name, values) -> report.add("rows/s", name, Spread.of(values)));
+        ratio(report, speeds, DELETE, FLUSH, "goal: 20 or more");
+        ratio(report, speeds, KEEP, FLUSH, "goal: 20 or more");
+        ratio(report, speeds, DELETE, MEMORY, "");
+        ratio(report, speeds, KEEP, MEMORY, "");
+        ratio(report, speeds, DELETE, LOOP, "goal: 1.5 or more");
+        ratio(report, speeds, KEEP, LOOP, "goal: 1.0 or more");
+        ratio(report, speeds, DELETE, DELETE_LOOP, "");
+        ratio(report, speeds, DELETE_LOOP, LOOP, "");
+    }
+
+    private static void ratio(
+            Report report,
+            Map<String, List<Double>> speeds,
+            String name,
+            String against,
+            String goal) {
+        List<Double> ratios = new ArrayList<>();
+        for (int i = 0; i < speeds.get(name).size(); i++) {
+            ratios.add(speeds.get(name).get(i) / speeds.get(against).get(i));
+        }
+        report.add("speed against " + against, name, Spread.of(ratios), goal);
+    }
+}
