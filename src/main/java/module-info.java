@@ -1,9 +1,11 @@
 /** Writes that are safe to repeat, over plain JDBC. */
+@SuppressWarnings("requires-automatic") // the driver has a stable name, and is optional
 module io.onlyonce {
     requires transitive java.sql;
     requires transitive com.fasterxml.jackson.databind;
     requires org.slf4j;
     requires static transitive org.jspecify;
+    requires static org.postgresql.jdbc;
 
     exports io.onlyonce;
     exports io.onlyonce.command;

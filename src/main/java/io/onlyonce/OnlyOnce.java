@@ -133,6 +133,7 @@ public final class OnlyOnce {
         private Optional<Duration> refusedFor = Optional.empty();
         private RunOptions defaults = RunOptions.standard();
         private OutboxMode mode = OutboxMode.KEEP;
+        private boolean notify;
 
         private Builder(DataSource dataSource) {
             this.dataSource = dataSource;
@@ -172,6 +173,16 @@ public final class OnlyOnce {
         /** What becomes of events; they are kept by default. */
         public Builder withOutbox(OutboxMode mode) {
             this.mode = Objects.requireNonNull(mode, "mode");
+            return this;
+        }
+
+        /**
+         * Commits with events notify relays of other processes that listen ({@link
+         * RelayOptions#listening}); PostgreSQL only. Every such commit takes a lock of the whole
+         * server for a moment, so leave it out where hundreds of them happen in a second.
+         */
+        public Builder withNotify() {
+            this.notify = true;
             return this;
         }
 
@@ -230,7 +241,7 @@ public final class OnlyOnce {
                             withoutExpiry,
                             ttl,
                             refusedFor,
-                            new EventRows(database, schema, mode == OutboxMode.CDC),
+                            new EventRows(database, schema, mode == OutboxMode.CDC, notify),
                             () -> relays.forEach(OutboxRelay::wake));
             var relaySetup =
                     new RelaySetup(

@@ -7,6 +7,7 @@ import org.slf4j.LoggerFactory;
 
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -33,9 +34,15 @@ public final class OutboxRelay implements AutoCloseable {
     private volatile boolean paused;
     private Thread thread = new Thread(() -> {});
 
-    private OutboxRelay(RelayWork work, RelayOptions options) {
+    private final Optional<Listener> listener;
+
+    private OutboxRelay(RelaySetup setup, RelayWork work, RelayOptions options) {
         this.work = work;
         this.options = options;
+        listener =
+                options.listens()
+                        ? Optional.of(new Listener(setup, options.poll(), this::wake))
+                        : Optional.empty();
     }
 
     /** Made by {@code OnlyOnce}. */
@@ -47,7 +54,7 @@ public final class OutboxRelay implements AutoCloseable {
                     "In CDC mode events are written as published and read from the log; no relay"
                             + " runs.");
         }
-        return new OutboxRelay(new RelayWork(setup, mode, publisher, options), options);
+        return new OutboxRelay(setup, new RelayWork(setup, mode, publisher, options), options);
     }
 
     /** Starts the daemon thread; does nothing if it runs already. */
@@ -59,6 +66,7 @@ public final class OutboxRelay implements AutoCloseable {
             thread = new Thread(this::loop, "onlyonce-relay");
             thread.setDaemon(true);
             thread.start();
+            listener.ifPresent(Listener::start);
         }
     }
 
@@ -116,6 +124,7 @@ public final class OutboxRelay implements AutoCloseable {
     public boolean stop(Duration deadline) throws InterruptedException {
         long end = System.nanoTime() + deadline.toNanos();
         stopping = true;
+        listener.ifPresent(Listener::stop);
         wake();
         Thread running;
         synchronized (this) {

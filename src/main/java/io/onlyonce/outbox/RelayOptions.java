@@ -13,6 +13,7 @@ import java.time.Duration;
  * @param firstBackoff the longest pause after an event's first failure; it doubles each time
  * @param maxBackoff the longest pause of all
  * @param othersWait whether later events of an aggregate wait for one that failed
+ * @param listens whether it listens for commits of other processes
  */
 public record RelayOptions(
         Duration lease,
@@ -22,7 +23,8 @@ public record RelayOptions(
         int attempts,
         Duration firstBackoff,
         Duration maxBackoff,
-        boolean othersWait) {
+        boolean othersWait,
+        boolean listens) {
 
     /** Refuses what cannot work, with a sentence. */
     public RelayOptions {
@@ -61,31 +63,64 @@ public record RelayOptions(
                 10,
                 Duration.ofMillis(200),
                 Duration.ofMinutes(5),
-                true);
+                true,
+                false);
     }
 
     /** How long a bucket stays with a silent relay, and how long a call may take. */
     public RelayOptions withLease(Duration lease, Duration publishTimeout) {
         return new RelayOptions(
-                lease, publishTimeout, batch, poll, attempts, firstBackoff, maxBackoff, othersWait);
+                lease,
+                publishTimeout,
+                batch,
+                poll,
+                attempts,
+                firstBackoff,
+                maxBackoff,
+                othersWait,
+                listens);
     }
 
     /** How many events one call carries at most. */
     public RelayOptions withBatch(int batch) {
         return new RelayOptions(
-                lease, publishTimeout, batch, poll, attempts, firstBackoff, maxBackoff, othersWait);
+                lease,
+                publishTimeout,
+                batch,
+                poll,
+                attempts,
+                firstBackoff,
+                maxBackoff,
+                othersWait,
+                listens);
     }
 
     /** How often the database is asked when nothing wakes the relay. */
     public RelayOptions withPoll(Duration poll) {
         return new RelayOptions(
-                lease, publishTimeout, batch, poll, attempts, firstBackoff, maxBackoff, othersWait);
+                lease,
+                publishTimeout,
+                batch,
+                poll,
+                attempts,
+                firstBackoff,
+                maxBackoff,
+                othersWait,
+                listens);
     }
 
     /** When a failing event is tried again, and when it is given up. */
     public RelayOptions withAttempts(int attempts, Duration firstBackoff, Duration maxBackoff) {
         return new RelayOptions(
-                lease, publishTimeout, batch, poll, attempts, firstBackoff, maxBackoff, othersWait);
+                lease,
+                publishTimeout,
+                batch,
+                poll,
+                attempts,
+                firstBackoff,
+                maxBackoff,
+                othersWait,
+                listens);
     }
 
     /**
@@ -93,7 +128,33 @@ public record RelayOptions(
      */
     public RelayOptions othersPass() {
         return new RelayOptions(
-                lease, publishTimeout, batch, poll, attempts, firstBackoff, maxBackoff, false);
+                lease,
+                publishTimeout,
+                batch,
+                poll,
+                attempts,
+                firstBackoff,
+                maxBackoff,
+                false,
+                listens);
+    }
+
+    /**
+     * Listens, on a connection of its own that it keeps, for commits of other processes that notify
+     * ({@code OnlyOnce.on(…).withNotify()}); PostgreSQL only, and not through a pooler in
+     * transaction mode. It polls all the same, so a lost notification costs time and nothing else.
+     */
+    public RelayOptions listening() {
+        return new RelayOptions(
+                lease,
+                publishTimeout,
+                batch,
+                poll,
+                attempts,
+                firstBackoff,
+                maxBackoff,
+                othersWait,
+                true);
     }
 
     /** The longest pause after so many failures. */

@@ -27,6 +27,7 @@ public final class EventRows {
     public static final int BUCKETS = 64;
 
     private final boolean postgres;
+    private final String notification;
     private final String insertSingle;
     private final String insertAll;
     private final String insertOne;
@@ -36,9 +37,14 @@ public final class EventRows {
      * Rows for this database.
      *
      * @param published true if they are written as published, for a reader of the log
+     * @param notify true if relays of other processes are told when they are committed
      */
-    public EventRows(Database database, SchemaName schema, boolean published) {
+    public EventRows(Database database, SchemaName schema, boolean published, boolean notify) {
         postgres = database instanceof PostgreSql;
+        notification =
+                notify && postgres
+                        ? ";\nSELECT pg_catalog.pg_notify('" + channel(schema) + "', '')"
+                        : "";
         String state = published ? "1, CURRENT_TIMESTAMP" : "0, NULL";
         String into =
                 """
@@ -85,9 +91,14 @@ public final class EventRows {
                         .formatted(schema);
     }
 
+    /** Where committed events are announced. */
+    public static String channel(SchemaName schema) {
+        return schema + "_outbox";
+    }
+
     /** PostgreSQL: one statement for so many, to pipe with others. */
     public String insert(int count) {
-        return count == 1 ? insertSingle : insertAll;
+        return (count == 1 ? insertSingle : insertAll) + notification;
     }
 
     /** Binds {@link #insert} from this index on. */
@@ -158,10 +169,14 @@ public final class EventRows {
             return insertEach(connection, tenant, null, events);
         }
         Set<String> appended = new HashSet<>();
-        try (PreparedStatement statement =
-                connection.prepareStatement(insert(events.size()) + " RETURNING e.event_key")) {
+        String sql =
+                (events.size() == 1 ? insertSingle : insertAll)
+                        + " RETURNING e.event_key"
+                        + notification;
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
             bind(statement, 1, tenant, null, events);
-            try (ResultSet rows = statement.executeQuery()) {
+            statement.execute();
+            try (ResultSet rows = statement.getResultSet()) {
                 while (rows.next()) {
                     appended.add(rows.getString("event_key"));
                 }

@@ -55,7 +55,7 @@ final class ScheduleSession {
             new PostgresCommands(
                     SchemaName.DEFAULT,
                     new io.onlyonce.sql.EventRows(
-                            new io.onlyonce.sql.PostgreSql(), SchemaName.DEFAULT, false));
+                            new io.onlyonce.sql.PostgreSql(), SchemaName.DEFAULT, false, false));
     private final CommandDedup dedup = new CommandDedup(store, SETTINGS);
 
     private Connection connection;
