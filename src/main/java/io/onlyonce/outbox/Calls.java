@@ -2,6 +2,7 @@ package io.onlyonce.outbox;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -44,10 +45,11 @@ final class Calls {
         thread.start();
         try {
             List<PublishResult> results = task.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-            if (results == null || results.size() != events.size()) {
+            long answers = results == null ? 0 : results.stream().filter(Objects::nonNull).count();
+            if (results == null || answers != events.size() || results.size() != events.size()) {
                 throw new CallFailedException(
-                        "the publisher gave %s answers for %d events"
-                                .formatted(results == null ? "no" : results.size(), events.size()),
+                        "the publisher gave %d answers for %d events"
+                                .formatted(answers, events.size()),
                         new IllegalStateException("answers and events must match one by one"));
             }
             return results;

@@ -1,0 +1,68 @@
+package io.onlyonce.outbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.onlyonce.OnlyOnce;
+import io.onlyonce.Schema;
+import io.onlyonce.ground.Await;
+import io.onlyonce.ground.TestDatabase;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A relay whose publisher does what publishers must not do. */
+class PublisherFaultsTest {
+
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    private final AtomicInteger connections = new AtomicInteger();
+    private final Recorder recorder = new Recorder();
+    private TestDatabase db;
+    private OnlyOnce once;
+
+    @BeforeEach
+    void open() throws Exception {
+        db = TestDatabase.postgres();
+        Schema.apply(db.dataSource());
+        once =
+                OnlyOnce.on(HookedSource.of(db.pool(8), connections::incrementAndGet))
+                        .withoutExpiry()
+                        .build();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        db.close();
+    }
+
+    private void append(OutboxEvent... events) throws SQLException {
+        once.transactions().execute(c -> once.outbox().append(c, "acme", List.of(events)));
+    }
+
+    @Test
+    void a_missing_answer_fails_its_call_only() throws Exception {
+        append(RelayContract.event("bad", 1), RelayContract.event("good", 1));
+        EventPublisher publisher =
+                events ->
+                        events.get(0).aggregateId().equals("bad")
+                                ? Arrays.asList(new PublishResult[events.size()])
+                                : recorder.publish(events);
+        try (OutboxRelay relay = once.relay(publisher, RelayContract.quick())) {
+            Await.until(
+                    LONG,
+                    () -> {
+                        relay.runOnce();
+                        return recorder.keys().contains("good:1");
+                    },
+                    "the other event is published");
+            assertThat(relay.stats().failedCalls()).isPositive();
+        }
+    }
+}
