@@ -1,5 +1,7 @@
 package io.onlyonce.outbox;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -183,14 +185,19 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
 
     private void charge(Connection connection, Failure failure) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(charge)) {
-            String error = failure.error();
             statement.setInt(1, failure.backoffMicros() == null ? 2 : 3);
             statement.setInt(2, failure.attempts());
-            statement.setString(3, error.length() > 2000 ? error.substring(0, 2000) : error);
+            statement.setString(3, storable(failure.error()));
             statement.setString(4, failure.event().event().key());
             statement.setString(5, failure.event().event().delivery().tenant());
             statement.executeUpdate();
         }
+    }
+
+    /** What a publisher says may be anything; its event must be charged all the same. */
+    private static String storable(String error) {
+        String cut = error.length() > 2000 ? error.substring(0, 2000) : error;
+        return new String(cut.getBytes(UTF_8), UTF_8).replace('\0', ' '); // no half surrogates
     }
 
     private void waitBehind(Connection connection, List<StoredEvent> events) throws SQLException {

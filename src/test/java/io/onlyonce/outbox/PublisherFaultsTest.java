@@ -65,4 +65,28 @@ class PublisherFaultsTest {
             assertThat(relay.stats().failedCalls()).isPositive();
         }
     }
+
+    @Test
+    void an_error_that_the_database_cannot_store_is_charged_all_the_same() throws Exception {
+        append(RelayContract.event("a", 1));
+        String cut = "x".repeat(1999) + "\uD83D\uDE00";
+        recorder.answer(
+                event ->
+                        PublishResult.failed(
+                                event.delivery().attempt() == 1 ? "a\u0000b \uD83D" : cut));
+        try (OutboxRelay relay = once.relay(recorder, RelayContract.quick())) {
+            Await.until(
+                    LONG,
+                    () -> {
+                        relay.runOnce();
+                        return relay.stats().dead() == 1;
+                    },
+                    "it is a dead letter");
+        }
+        try (var connection = db.connect()) {
+            assertThat(once.deadLetters().list(connection, 1))
+                    .singleElement()
+                    .satisfies(letter -> assertThat(letter.error()).startsWith("xxx"));
+        }
+    }
 }
