@@ -109,10 +109,26 @@ public final class OutboxRelay implements AutoCloseable {
     public int runOnce() throws SQLException, InterruptedException {
         turn.lockInterruptibly();
         try {
-            return paused || stopping ? 0 : work.round();
+            if (paused || stopping) {
+                return 0;
+            }
+            int moved = work.round();
+            if (work.isOverrun()) {
+                pauseItself();
+            }
+            return moved;
         } finally {
             turn.unlock();
         }
+    }
+
+    private void pauseItself() {
+        log.error(
+                "the relay pauses itself: {} calls of the publisher hang; resume() once it answers"
+                        + " again",
+                work.stats().abandonedCalls());
+        paused = true;
+        work.leave(); // others may do better
     }
 
     /**
@@ -174,12 +190,6 @@ public final class OutboxRelay implements AutoCloseable {
             try {
                 if (paused) {
                     leaveWhilePaused();
-                } else if (work.isOverrun()) {
-                    log.error(
-                            "the relay pauses itself: {} calls of the publisher hang; resume() once"
-                                    + " it answers again",
-                            work.stats().abandonedCalls());
-                    paused = true;
                 } else if (runOnce() > 0) {
                     pause = options.poll();
                     continue;

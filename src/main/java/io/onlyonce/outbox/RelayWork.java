@@ -223,6 +223,9 @@ final class RelayWork {
 
     private int publish(List<StoredEvent> batch, Optional<Due> emptied)
             throws SQLException, InterruptedException {
+        if (isOverrun()) {
+            return 0;
+        }
         keep(); // a call must not begin with an old lease
         List<Integer> buckets = batch.stream().map(StoredEvent::bucket).distinct().toList();
         List<StoredEvent> ours =

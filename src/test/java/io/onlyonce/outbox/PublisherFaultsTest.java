@@ -15,6 +15,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A relay whose publisher does what publishers must not do. */
@@ -87,6 +88,50 @@ class PublisherFaultsTest {
             assertThat(once.deadLetters().list(connection, 1))
                     .singleElement()
                     .satisfies(letter -> assertThat(letter.error()).startsWith("xxx"));
+        }
+    }
+
+    @Test
+    void calls_that_hang_are_bounded_however_the_relay_is_driven() throws Exception {
+        for (int n = 1; n <= 40; n++) {
+            append(RelayContract.event("a" + n, 1));
+        }
+        var end = new CountDownLatch(1);
+        EventPublisher deaf =
+                events -> {
+                    while (end.getCount() > 0) {
+                        try {
+                            end.await();
+                        } catch (InterruptedException e) {
+                            continue;
+                        }
+                    }
+                    return recorder.publish(events);
+                };
+        RelayOptions options =
+                RelayContract.quick().withLease(Duration.ofSeconds(10), Duration.ofMillis(10));
+        try (OutboxRelay relay = once.relay(deaf, options)) {
+            try {
+                for (int round = 0; round < 20; round++) {
+                    relay.runOnce();
+                    assertThat(relay.stats().abandonedCalls()).isLessThanOrEqualTo(4);
+                }
+                assertThat(relay.isPaused()).isTrue();
+            } finally {
+                end.countDown();
+            }
+            Await.until(LONG, () -> relay.stats().abandonedCalls() == 0, "the calls end");
+            relay.resume();
+            Await.until(
+                    LONG,
+                    () -> {
+                        relay.runOnce();
+                        return db.count(
+                                        "SELECT count(*) FROM onlyonce.outbox_event WHERE state ="
+                                            + " 1")
+                                == 40;
+                    },
+                    "all is published after all");
         }
     }
 }
