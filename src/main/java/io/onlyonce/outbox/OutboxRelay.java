@@ -150,14 +150,15 @@ public final class OutboxRelay implements AutoCloseable {
             running.interrupt();
         }
         boolean ended = join(running, Duration.ofNanos(Math.max(1, end - System.nanoTime())));
-        if (ended && turn.tryLock(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS)) {
-            try {
-                work.leave();
-            } finally {
-                turn.unlock();
-            }
+        if (!ended || !turn.tryLock(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS)) {
+            return false;
         }
-        return ended && work.stats().abandonedCalls() == 0;
+        try {
+            work.leave();
+        } finally {
+            turn.unlock();
+        }
+        return work.stats().abandonedCalls() == 0;
     }
 
     /** Stops within ten seconds. */

@@ -134,4 +134,36 @@ class PublisherFaultsTest {
                     "all is published after all");
         }
     }
+
+    @Test
+    void stop_says_that_a_round_is_still_under_way() throws Exception {
+        append(RelayContract.event("a", 1));
+        var inside = new CountDownLatch(1);
+        var end = new CountDownLatch(1);
+        OutboxRelay relay =
+                once.relay(
+                        events -> {
+                            inside.countDown();
+                            end.await();
+                            return recorder.publish(events);
+                        },
+                        RelayOptions.standard());
+        var round = new Thread(() -> runQuietly(relay));
+        round.start();
+        inside.await();
+
+        assertThat(relay.stop(Duration.ofMillis(200))).isFalse();
+
+        end.countDown();
+        round.join(LONG.toMillis());
+        assertThat(relay.stop(LONG)).isTrue();
+    }
+
+    private static void runQuietly(OutboxRelay relay) {
+        try {
+            relay.runOnce();
+        } catch (SQLException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
 }
