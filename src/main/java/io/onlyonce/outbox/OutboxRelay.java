@@ -199,8 +199,8 @@ public final class OutboxRelay implements AutoCloseable {
                 await(pause);
             } catch (InterruptedException e) {
                 return;
-            } catch (SQLException | RuntimeException e) {
-                log.warn("the relay could not reach the outbox and tries again: {}", e.toString());
+            } catch (SQLException | RuntimeException | Error e) { // nobody would start it again
+                log.warn("a round of the relay failed and is tried again: {}", e.toString());
                 pause = work.stats().published() > published ? options.poll() : longer(pause);
                 sleep(pause);
             }

@@ -131,4 +131,14 @@ class RelayFaultsTest {
                     "it has polled ten times");
         }
     }
+
+    @Test
+    void a_started_relay_survives_an_error_of_the_machine() throws Exception {
+        append(RelayContract.event("a", 1));
+        nextFailure.set(new OutOfMemoryError("not really"));
+        try (OutboxRelay relay = once.relay(recorder, RelayContract.quick())) {
+            relay.start();
+            Await.until(LONG, () -> recorder.keys().contains("a:1"), "it goes on");
+        }
+    }
 }
