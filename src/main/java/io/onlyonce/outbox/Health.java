@@ -67,6 +67,11 @@ final class Health {
         }
     }
 
+    /** Buckets with nothing to offer share the next call again; each alone would cost a trip. */
+    void nothingLeft(Collection<Integer> buckets) {
+        ailing.keySet().removeAll(buckets);
+    }
+
     void succeeded(Collection<Integer> buckets) {
         for (int bucket : buckets) {
             State state = ailing.get(bucket);

@@ -93,7 +93,11 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
      * @param behind ready events of aggregates that wait: to be taken out of the ready index
      * @param due events that have waited long enough, by aggregate
      */
-    record Fetched(List<StoredEvent> ready, List<StoredEvent> behind, List<Due> due) {}
+    record Fetched(List<StoredEvent> ready, List<StoredEvent> behind, List<Due> due) {
+        boolean isEmpty() {
+            return ready.isEmpty() && behind.isEmpty() && due.isEmpty();
+        }
+    }
 
     /** An aggregate whose waiting is over, with the first of its events, or none. */
     record Due(Aggregate aggregate, OffsetDateTime blockedUntil, List<StoredEvent> events) {}

@@ -184,6 +184,10 @@ final class RelayWork {
 
     private int offer(List<Integer> buckets, int limit) throws SQLException, InterruptedException {
         Fetched fetched = fetch(buckets, limit);
+        if (fetched.isEmpty()) {
+            health.nothingLeft(buckets);
+            return 0;
+        }
         int moved = 0;
         List<Due> empty = fetched.due().stream().filter(due -> due.events().isEmpty()).toList();
         if (!fetched.behind().isEmpty() || !empty.isEmpty()) {

@@ -141,4 +141,44 @@ class RelayFaultsTest {
             Await.until(LONG, () -> recorder.keys().contains("a:1"), "it goes on");
         }
     }
+
+    @Test
+    void after_an_outage_a_poll_costs_no_more_than_before() throws Exception {
+        for (int n = 1; n <= 60; n++) {
+            append(RelayContract.event("a" + n, 1));
+        }
+        var isAway = new AtomicInteger(1);
+        recorder.answer(
+                event -> {
+                    if (isAway.get() == 1) {
+                        throw new IllegalStateException("the broker is away");
+                    }
+                    return PublishResult.published();
+                });
+        try (OutboxRelay relay = once.relay(recorder, RelayContract.quick())) {
+            Await.until(
+                    LONG,
+                    () -> {
+                        relay.runOnce();
+                        return relay.stats().failedCalls() > 200;
+                    },
+                    "many calls have failed");
+            isAway.set(0);
+            Await.until(
+                    LONG,
+                    () -> {
+                        relay.runOnce();
+                        return relay.stats().published() == 60;
+                    },
+                    "all is published");
+            Await.until(
+                    Duration.ofSeconds(5),
+                    () -> {
+                        int before = connections.get();
+                        relay.runOnce();
+                        return connections.get() - before <= 2;
+                    },
+                    "a poll is one trip again");
+        }
+    }
 }
