@@ -114,6 +114,7 @@ final class H2Relay extends RelayStore {
                     due.add(
                             new Due(
                                     aggregate,
+                                    bucket,
                                     row.getObject("blocked_until", OffsetDateTime.class),
                                     waiting(connection, aggregate, limit)));
                 }

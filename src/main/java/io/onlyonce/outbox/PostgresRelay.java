@@ -43,7 +43,7 @@ final class PostgresRelay extends RelayStore {
                         .formatted(schema, COLUMNS);
         String due =
                 """
-                SELECT b.blocked_until, b.tenant AS of_tenant, b.aggregate_type AS of_type, b.aggregate_id AS of_id, e.*
+                SELECT b.blocked_until, b.bucket AS of_bucket, b.tenant AS of_tenant, b.aggregate_type AS of_type, b.aggregate_id AS of_id, e.*
                 FROM (SELECT * FROM %1$s.outbox_blocked WHERE bucket = ANY (?::int2[])
                     AND blocked_until <= pg_catalog.clock_timestamp() ORDER BY blocked_until LIMIT 100) b
                 LEFT JOIN LATERAL (
@@ -124,7 +124,10 @@ final class PostgresRelay extends RelayStore {
                             row.getString("of_type"),
                             row.getString("of_id"));
             var until = row.getObject("blocked_until", OffsetDateTime.class);
-            Due of = due.computeIfAbsent(aggregate, a -> new Due(a, until, new ArrayList<>()));
+            int bucket = row.getInt("of_bucket");
+            Due of =
+                    due.computeIfAbsent(
+                            aggregate, a -> new Due(a, bucket, until, new ArrayList<>()));
             if (row.getString("event_key") != null) {
                 of.events().add(stored(row, true));
             }

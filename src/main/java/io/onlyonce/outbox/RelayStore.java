@@ -100,7 +100,7 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
     }
 
     /** An aggregate whose waiting is over, with the first of its events, or none. */
-    record Due(Aggregate aggregate, OffsetDateTime blockedUntil, List<StoredEvent> events) {}
+    record Due(Aggregate aggregate, int bucket, OffsetDateTime blockedUntil, List<StoredEvent> events) {}
 
     /**
      * An event that failed.
@@ -148,8 +148,8 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
         }
         for (Failure failure : settlement.failures()) {
             if (held.getOrDefault(failure.event().bucket(), false)) {
-                charge(connection, failure);
-                if (failure.backoffMicros() != null || settlement.othersWait()) {
+                boolean isCharged = charge(connection, failure);
+                if (isCharged && (failure.backoffMicros() != null || settlement.othersWait())) {
                     block(
                             connection,
                             failure.event(),
@@ -164,7 +164,9 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
                         .filter(event -> held.getOrDefault(event.bucket(), false))
                         .toList());
         for (Due due : settlement.emptied()) {
-            unblock(connection, due);
+            if (held.getOrDefault(due.bucket(), false)) { // its owner may be adding to it
+                unblock(connection, due);
+            }
         }
         return marked;
     }
@@ -187,14 +189,15 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
         }
     }
 
-    private void charge(Connection connection, Failure failure) throws SQLException {
+    /** False if it was published, discarded or deleted meanwhile. */
+    private boolean charge(Connection connection, Failure failure) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(charge)) {
             statement.setInt(1, failure.backoffMicros() == null ? 2 : 3);
             statement.setInt(2, failure.attempts());
             statement.setString(3, storable(failure.error()));
             statement.setString(4, failure.event().event().key());
             statement.setString(5, failure.event().event().delivery().tenant());
-            statement.executeUpdate();
+            return statement.executeUpdate() == 1;
         }
     }
 

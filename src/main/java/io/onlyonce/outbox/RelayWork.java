@@ -21,7 +21,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -333,7 +335,7 @@ final class RelayWork {
 
     private int mark(List<StoredEvent> events) throws SQLException {
         var count = new int[1];
-        Map<Integer, Long> tokens = tokens(events);
+        Map<Integer, Long> tokens = tokens(buckets(events));
         Transaction.within(
                 Transaction.begin(
                         setup.dataSource(),
@@ -356,25 +358,29 @@ final class RelayWork {
             List<StoredEvent> behind,
             List<Due> emptied)
             throws SQLException {
-        List<StoredEvent> all = new ArrayList<>(publishedWaiting);
-        failures.forEach(failure -> all.add(failure.event()));
-        all.addAll(behind);
+        Set<Integer> buckets = new TreeSet<>();
+        publishedWaiting.forEach(event -> buckets.add(event.bucket()));
+        failures.forEach(failure -> buckets.add(failure.event().bucket()));
+        behind.forEach(event -> buckets.add(event.bucket()));
+        emptied.forEach(due -> buckets.add(due.bucket()));
         var settlement =
                 new Settlement(publishedWaiting, failures, behind, emptied, options.othersWait());
         return Transaction.within(
                 begin(),
                 tx -> {
-                    int marked = store.settle(tx.connection(), tokens(all), settlement);
+                    int marked = store.settle(tx.connection(), tokens(buckets), settlement);
                     tx.commit();
                     return marked;
                 });
     }
 
-    private Map<Integer, Long> tokens(List<StoredEvent> events) {
-        return events.stream()
-                .map(StoredEvent::bucket)
-                .distinct()
-                .filter(held::containsKey)
-                .collect(Collectors.toMap(bucket -> bucket, held::get, (a, b) -> a, TreeMap::new));
+    private static Set<Integer> buckets(List<StoredEvent> events) {
+        return events.stream().map(StoredEvent::bucket).collect(Collectors.toSet());
+    }
+
+    private Map<Integer, Long> tokens(Set<Integer> buckets) {
+        var tokens = new TreeMap<>(held);
+        tokens.keySet().retainAll(buckets);
+        return tokens;
     }
 }
