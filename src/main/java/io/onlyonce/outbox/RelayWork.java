@@ -57,6 +57,7 @@ final class RelayWork {
     private record Suspect(int failures, long lastFailure) {}
 
     private volatile Map<Integer, Long> held = Map.of();
+    private Map<Integer, Long> fetchedUnder = Map.of();
     private long keptAt = System.nanoTime() - Duration.ofDays(1).toNanos();
     private long lastSuccess = keptAt;
     private int rotation;
@@ -214,6 +215,7 @@ final class RelayWork {
 
     private Fetched fetch(List<Integer> buckets, int limit) throws SQLException {
         var fetched = new Fetched[1];
+        fetchedUnder = held;
         Transaction.within(
                 Transaction.begin(
                         setup.dataSource(),
@@ -235,7 +237,7 @@ final class RelayWork {
         keep(); // a call must not begin with an old lease
         List<Integer> buckets = batch.stream().map(StoredEvent::bucket).distinct().toList();
         List<StoredEvent> ours =
-                batch.stream().filter(event -> held.containsKey(event.bucket())).toList();
+                batch.stream().filter(event -> isStillHeld(event.bucket())).toList();
         if (ours.isEmpty()) {
             return 0;
         }
@@ -252,6 +254,12 @@ final class RelayWork {
         }
         health.succeeded(buckets);
         return answered(ours, results, emptied);
+    }
+
+    /** False also for a bucket that was lost and taken again: others may have been at work there. */
+    private boolean isStillHeld(int bucket) {
+        Long token = held.get(bucket);
+        return token != null && token.equals(fetchedUnder.get(bucket));
     }
 
     /** Charges nobody, unless the event was alone and others have succeeded since it last was. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.Schema;
+import io.onlyonce.ground.Await;
 import io.onlyonce.ground.TestDatabase;
 import io.onlyonce.sql.Database;
 import io.onlyonce.sql.SchemaName;
@@ -17,6 +18,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Relays that act on what is no longer theirs. */
 class LeaseFaultsTest {
@@ -75,5 +77,67 @@ class LeaseFaultsTest {
             heir.commit();
         }
         assertThat(stuck()).as("waiting, and nobody knows").isZero();
+    }
+
+    @Test
+    void events_fetched_under_an_earlier_lease_are_not_offered() throws Exception {
+        append(RelayContract.event("a", 1));
+        RelayOptions options =
+                RelayOptions.standard()
+                        .withLease(Duration.ofMillis(900), Duration.ofMillis(450))
+                        .withAttempts(2, Duration.ofMillis(1), Duration.ofMillis(1));
+        var isAway = new AtomicBoolean(false);
+        EventPublisher publisher =
+                events -> {
+                    if (events.get(0).aggregateId().equals("b")) {
+                        beAway();
+                        isAway.set(true);
+                        return recorder.publish(events);
+                    }
+                    assertThat(isAway).as("a:1 was published meanwhile").isFalse();
+                    return List.of(PublishResult.failed("no"));
+                };
+        try (OutboxRelay relay = once.relay(publisher, options)) {
+            relay.runOnce();
+            append(RelayContract.event("b", 1));
+            Await.until(
+                    LONG,
+                    () ->
+                            db.count(
+                                            "SELECT count(*) FROM onlyonce.outbox_blocked WHERE"
+                                                    + " blocked_until <= clock_timestamp()")
+                                    == 1,
+                    "a:1 is due");
+
+            relay.runOnce();
+
+            assertThat(relay.stats().failed()).isEqualTo(1);
+            assertThat(relay.stats().dead()).isZero();
+            assertThat(relay.stats().failedCalls()).isZero();
+            assertThat(
+                            db.count(
+                                    "SELECT count(*) FROM onlyonce.outbox_blocked WHERE"
+                                            + " blocked_until = 'infinity'"))
+                    .as("blocked for ever without a dead letter")
+                    .isZero();
+        }
+    }
+
+    /** Another relay has the buckets for a while, publishes a:1 and leaves. */
+    private void beAway() throws Exception {
+        Await.until(
+                LONG,
+                () ->
+                        db.count(
+                                        "SELECT count(*) FROM onlyonce.outbox_lease WHERE"
+                                            + " expires_at > clock_timestamp() + interval '550 ms'")
+                                == 0,
+                "the leases are to be renewed");
+        db.execute(
+                "UPDATE onlyonce.outbox_lease SET token = token + 1, owner = NULL, expires_at ="
+                        + " '-infinity'");
+        db.execute(
+                "UPDATE onlyonce.outbox_event SET state = 1, published_at = now() WHERE event_key ="
+                        + " 'a:1'");
     }
 }
