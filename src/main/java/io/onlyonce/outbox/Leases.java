@@ -89,11 +89,10 @@ final class Leases {
                 int bucket = row.getInt("bucket");
                 long token = row.getLong("token");
                 boolean isAlive = row.getBoolean("alive");
-                if (isAlive
-                        && owner.equals(row.getString("owner"))
-                        && held.getOrDefault(bucket, -1L) == token) {
+                boolean isMine = owner.equals(row.getString("owner"));
+                if (isAlive && isMine && held.getOrDefault(bucket, -1L) == token) {
                     mine.put(bucket, token);
-                } else if (!isAlive) {
+                } else if (!isAlive || isMine) { // mine: the answer to a commit was lost
                     free.add((token << 8) | bucket);
                 }
             }

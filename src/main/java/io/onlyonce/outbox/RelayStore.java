@@ -100,7 +100,11 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
     }
 
     /** An aggregate whose waiting is over, with the first of its events, or none. */
-    record Due(Aggregate aggregate, int bucket, OffsetDateTime blockedUntil, List<StoredEvent> events) {}
+    record Due(
+            Aggregate aggregate,
+            int bucket,
+            OffsetDateTime blockedUntil,
+            List<StoredEvent> events) {}
 
     /**
      * An event that failed.

@@ -256,7 +256,9 @@ final class RelayWork {
         return answered(ours, results, emptied);
     }
 
-    /** False also for a bucket that was lost and taken again: others may have been at work there. */
+    /**
+     * False also for a bucket that was lost and taken again: others may have been at work there.
+     */
     private boolean isStillHeld(int bucket) {
         Long token = held.get(bucket);
         return token != null && token.equals(fetchedUnder.get(bucket));

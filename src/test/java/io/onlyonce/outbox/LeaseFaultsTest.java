@@ -54,6 +54,26 @@ class LeaseFaultsTest {
     }
 
     @Test
+    void buckets_taken_by_a_commit_whose_answer_was_lost_are_taken_again_at_once()
+            throws Exception {
+        try (Connection connection = db.connect()) {
+            var leases =
+                    new Leases(
+                            Database.of(connection),
+                            SchemaName.DEFAULT,
+                            "one",
+                            Duration.ofHours(1));
+            Map<Integer, Long> lost = leases.keep(connection, Map.of());
+
+            Map<Integer, Long> again = leases.keep(connection, Map.of());
+
+            assertThat(again).hasSize(64);
+            assertThat(again.get(0)).isGreaterThan(lost.get(0));
+            assertThat(leases.keep(connection, again)).isEqualTo(again);
+        }
+    }
+
+    @Test
     void a_relay_without_the_lease_lets_no_aggregate_go_on() throws Exception {
         append(RelayContract.event("a", 2));
         db.execute(

@@ -128,7 +128,7 @@ class PublisherFaultsTest {
                         relay.runOnce();
                         return db.count(
                                         "SELECT count(*) FROM onlyonce.outbox_event WHERE state ="
-                                            + " 1")
+                                                + " 1")
                                 == 40;
                     },
                     "all is published after all");
