@@ -15,6 +15,9 @@ public final class Compare {
         KNOWN.put("false-aborts", new FalseAborts());
         KNOWN.put("fresh", new Fresh());
         KNOWN.put("relay", new Relay());
+        KNOWN.put("order", new Order());
+        KNOWN.put("latency", new Latency());
+        KNOWN.put("snapshot", new Snapshot());
     }
 
     /** Measures on an empty ground of its own. */

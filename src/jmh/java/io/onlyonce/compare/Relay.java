@@ -3,11 +3,14 @@ package io.onlyonce.compare;
 import io.onlyonce.outbox.OutboxMode;
 import io.onlyonce.tx.Isolation;
 
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+
+import javax.sql.DataSource;
 
 /**
  * Draining a backlog into a publisher that does nothing: rows per second, way beside way, in an
@@ -15,7 +18,7 @@ import java.util.Map;
  */
 final class Relay implements Compare.Comparison {
 
-    static final int ROWS = 20_000;
+    static final int ROWS = 40_000;
 
     /** One of its batches: it is slow, and more rows would not make it faster. */
     private static final int FEW = 4_096;
@@ -24,8 +27,10 @@ final class Relay implements Compare.Comparison {
 
     private static final String DELETE = "OnlyOnce, DELETE";
     private static final String KEEP = "OnlyOnce, KEEP";
-    private static final String LOOP = "hand-written loop, UPDATE";
-    private static final String DELETE_LOOP = "hand-written loop, DELETE";
+    private static final String LOOP = "loop, UPDATE";
+    private static final String DELETE_LOOP = "loop, DELETE";
+    private static final String LEAN = "loop, UPDATE, lean table";
+    private static final String LEAN_DELETE = "loop, DELETE, lean table";
     private static final String FLUSH = "transaction-outbox, flush";
     private static final String MEMORY = "transaction-outbox, from memory";
 
@@ -38,32 +43,27 @@ final class Relay implements Compare.Comparison {
         try (var pool = ground.pool(WORKERS + 2, Isolation.READ_COMMITTED);
                 var flush = new TransactionOutboxDrain(pool, WORKERS, false);
                 var memory = new TransactionOutboxDrain(pool, WORKERS, true)) {
-            List<Contender> contenders =
+            var contenders =
                     List.of(
-                            new Contender(
-                                    DELETE,
-                                    new RelayDrain(pool, OutboxMode.DELETE),
-                                    RelayDrain.TABLE,
-                                    ROWS),
-                            new Contender(
-                                    KEEP,
-                                    new RelayDrain(pool, OutboxMode.KEEP),
-                                    RelayDrain.TABLE,
-                                    ROWS),
-                            new Contender(
-                                    LOOP,
-                                    new SkipLocked(pool, false, rows -> {}),
-                                    SkipLocked.TABLE,
-                                    ROWS),
-                            new Contender(
-                                    DELETE_LOOP,
-                                    new SkipLocked(pool, true, rows -> {}),
-                                    SkipLocked.TABLE,
-                                    ROWS),
+                            ours(DELETE, pool, OutboxMode.DELETE),
+                            ours(KEEP, pool, OutboxMode.KEEP),
+                            loop(LOOP, pool, SkipLocked.EQUAL, false),
+                            loop(DELETE_LOOP, pool, SkipLocked.EQUAL, true),
+                            loop(LEAN, pool, SkipLocked.LEAN, false),
+                            loop(LEAN_DELETE, pool, SkipLocked.LEAN, true),
                             new Contender(FLUSH, flush, TransactionOutboxDrain.TABLE, FEW),
                             new Contender(MEMORY, memory, TransactionOutboxDrain.TABLE, FEW));
             tell(measure(ground, report, contenders, Math.max(5, rounds)), report);
         }
+    }
+
+    private static Contender ours(String name, DataSource pool, OutboxMode mode)
+            throws SQLException {
+        return new Contender(name, new RelayDrain(pool, mode), RelayDrain.TABLE, ROWS);
+    }
+
+    private static Contender loop(String name, DataSource pool, String table, boolean delete) {
+        return new Contender(name, new SkipLocked(pool, table, delete, rows -> {}), table, ROWS);
     }
 
     private static Map<String, List<Double>> measure(
@@ -95,7 +95,9 @@ final class Relay implements Compare.Comparison {
         ratio(report, speeds, DELETE, LOOP, "goal: 1.5 or more");
         ratio(report, speeds, KEEP, LOOP, "goal: 1.0 or more");
         ratio(report, speeds, DELETE, DELETE_LOOP, "");
-        ratio(report, speeds, DELETE_LOOP, LOOP, "");
+        ratio(report, speeds, DELETE, LEAN, "");
+        ratio(report, speeds, KEEP, LEAN, "");
+        ratio(report, speeds, DELETE, LEAN_DELETE, "");
     }
 
     private static void ratio(

@@ -13,22 +13,27 @@ import javax.sql.DataSource;
  * What one writes by hand: a number as the key, a partial index over what is not published, 500
  * rows locked with SKIP LOCKED and marked or deleted while the lock is held.
  *
+ * @param table {@link #LEAN} or {@link #EQUAL}
  * @param publisher called inside the transaction, as such loops do
  */
-record SkipLocked(DataSource pool, boolean delete, Consumer<List<Row>> publisher) implements Drain {
+record SkipLocked(DataSource pool, String table, boolean delete, Consumer<List<Row>> publisher)
+        implements Drain {
 
-    static final String TABLE = "handwritten_outbox";
+    /** Only what such a loop needs; an event's key may come twice. */
+    static final String LEAN = "lean_outbox";
+
+    /** The facts that the library stores, and a key that is unique per tenant. */
+    static final String EQUAL = "equal_outbox";
 
     private static final String SELECT =
             """
             SELECT id, event_key, tenant, aggregate_type, aggregate_id, aggregate_version, event_type, payload
-            FROM handwritten_outbox WHERE published_at IS NULL ORDER BY id LIMIT 500 FOR UPDATE SKIP LOCKED\
+            FROM %s WHERE published_at IS NULL ORDER BY id LIMIT 500 FOR UPDATE SKIP LOCKED\
             """;
 
-    private static final String UPDATE =
-            "UPDATE handwritten_outbox SET published_at = now() WHERE id = ANY (?)";
+    private static final String UPDATE = "UPDATE %s SET published_at = now() WHERE id = ANY (?)";
 
-    private static final String DELETE = "DELETE FROM handwritten_outbox WHERE id = ANY (?)";
+    private static final String DELETE = "DELETE FROM %s WHERE id = ANY (?)";
 
     /** An event as such a loop reads it. */
     record Row(
@@ -42,15 +47,25 @@ record SkipLocked(DataSource pool, boolean delete, Consumer<List<Row>> publisher
             byte[] payload) {}
 
     static void create(Ground ground) throws SQLException {
+        for (String table : List.of(LEAN, EQUAL)) {
+            ground.execute(
+                    """
+                    CREATE TABLE %1$s (
+                        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                        event_key text COLLATE "C" NOT NULL, tenant text COLLATE "C" NOT NULL,
+                        aggregate_type text NOT NULL, aggregate_id text NOT NULL, aggregate_version bigint,
+                        event_type text NOT NULL, payload bytea NOT NULL,
+                        created_at timestamptz NOT NULL DEFAULT now(), published_at timestamptz);
+                    CREATE INDEX %1$s_ready ON %1$s (id) WHERE published_at IS NULL\
+                    """
+                            .formatted(table));
+        }
         ground.execute(
                 """
-                CREATE TABLE handwritten_outbox (
-                    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-                    event_key text NOT NULL, tenant text NOT NULL,
-                    aggregate_type text NOT NULL, aggregate_id text NOT NULL, aggregate_version bigint,
-                    event_type text NOT NULL, payload bytea NOT NULL,
-                    created_at timestamptz NOT NULL DEFAULT now(), published_at timestamptz);
-                CREATE INDEX handwritten_outbox_ready ON handwritten_outbox (id) WHERE published_at IS NULL\
+                ALTER TABLE equal_outbox ADD COLUMN event_id uuid NOT NULL DEFAULT gen_random_uuid(),
+                    ADD COLUMN attempts smallint NOT NULL DEFAULT 0, ADD COLUMN command_id text, ADD COLUMN headers text,
+                    ADD COLUMN last_error text, ADD UNIQUE (event_key, tenant);
+                CREATE INDEX ON equal_outbox (published_at) WHERE published_at IS NOT NULL\
                 """);
     }
 
@@ -61,11 +76,12 @@ record SkipLocked(DataSource pool, boolean delete, Consumer<List<Row>> publisher
                 var insert =
                         connection.prepareStatement(
                                 """
-                                INSERT INTO handwritten_outbox (event_key, tenant, aggregate_type, aggregate_id,
+                                INSERT INTO %s (event_key, tenant, aggregate_type, aggregate_id,
                                     aggregate_version, event_type, payload) VALUES (?, ?, 'Account', ?, ?, 'Deposited', ?)\
-                                """)) {
+                                """
+                                        .formatted(table))) {
             connection.setAutoCommit(false);
-            truncate.execute("TRUNCATE " + TABLE);
+            truncate.execute("TRUNCATE " + table);
             for (int n = 0; n < rows; n++) {
                 insert.setString(1, Backlog.key(n));
                 insert.setString(2, Backlog.TENANT);
@@ -98,7 +114,7 @@ record SkipLocked(DataSource pool, boolean delete, Consumer<List<Row>> publisher
 
     private int batch(Connection connection) throws SQLException {
         List<Row> rows = new ArrayList<>();
-        try (var select = connection.prepareStatement(SELECT);
+        try (var select = connection.prepareStatement(SELECT.formatted(table));
                 var row = select.executeQuery()) {
             while (row.next()) {
                 rows.add(read(row));
@@ -106,7 +122,8 @@ record SkipLocked(DataSource pool, boolean delete, Consumer<List<Row>> publisher
         }
         publisher.accept(rows);
         if (!rows.isEmpty()) {
-            try (var mark = connection.prepareStatement(delete ? DELETE : UPDATE)) {
+            try (var mark =
+                    connection.prepareStatement((delete ? DELETE : UPDATE).formatted(table))) {
                 mark.setArray(
                         1, connection.createArrayOf("int8", rows.stream().map(Row::id).toArray()));
                 mark.executeUpdate();

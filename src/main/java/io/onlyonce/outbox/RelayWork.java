@@ -42,6 +42,7 @@ final class RelayWork {
     private final Leases leases;
     private final Calls calls;
     private final Health health;
+    private final Ahead<Page> ahead;
 
     /** Events that failed alone, and when; innocent until others have succeeded since. */
     private final Map<UUID, Suspect> suspects =
@@ -56,11 +57,14 @@ final class RelayWork {
 
     private record Suspect(int failures, long lastFailure) {}
 
+    /** What was found in these buckets, and under which leases. */
+    private record Page(List<Integer> buckets, Map<Integer, Long> under, Fetched fetched) {}
+
     private volatile Map<Integer, Long> held = Map.of();
     private Map<Integer, Long> fetchedUnder = Map.of();
     private long keptAt = System.nanoTime() - Duration.ofDays(1).toNanos();
     private long lastSuccess = keptAt;
-    private int rotation;
+    private int next;
 
     private final AtomicLong published = new AtomicLong();
     private final AtomicLong failed = new AtomicLong();
@@ -81,6 +85,7 @@ final class RelayWork {
                         options.lease());
         calls = new Calls(publisher, options.publishTimeout());
         health = new Health(options);
+        ahead = new Ahead<>(options.poll());
         TransactionOptions base =
                 TransactionOptions.readCommitted()
                         .withRetry(RetryPolicy.standard())
@@ -114,12 +119,36 @@ final class RelayWork {
         int moved = 0;
         List<Integer> healthy = rotated(health.healthy(held.keySet()));
         if (!healthy.isEmpty()) {
-            moved += offer(healthy, options.batch());
+            Page page = nextPage(healthy);
+            moveOn(healthy, page.fetched().ready());
+            if (page.fetched().ready().size() == options.batch()) {
+                ahead.read(() -> fetch(others(healthy, page), options.batch()));
+            }
+            moved += offer(page);
         }
         for (int bucket : health.recovering(held.keySet())) {
-            moved += offer(List.of(bucket), health.limit(bucket));
+            moved += offer(fetch(List.of(bucket), health.limit(bucket)));
         }
         return moved;
+    }
+
+    /** What was read ahead, if it holds something to offer. */
+    private Page nextPage(List<Integer> healthy) throws SQLException, InterruptedException {
+        Optional<Page> read = ahead.take();
+        boolean isUsable =
+                read.isPresent()
+                        && !read.get().fetched().isEmpty()
+                        && healthy.containsAll(read.get().buckets());
+        return isUsable ? read.get() : fetch(healthy, options.batch());
+    }
+
+    /** Buckets without an event in the page, so that nothing of its fate can matter to theirs. */
+    private static List<Integer> others(List<Integer> healthy, Page page) {
+        Set<Integer> taken = new TreeSet<>();
+        page.fetched().ready().forEach(event -> taken.add(event.bucket()));
+        page.fetched().behind().forEach(event -> taken.add(event.bucket()));
+        page.fetched().due().forEach(due -> taken.add(due.bucket()));
+        return healthy.stream().filter(bucket -> !taken.contains(bucket)).toList();
     }
 
     /** A third of the lease is the rhythm; a bucket is given up before it could be taken. */
@@ -156,6 +185,7 @@ final class RelayWork {
     }
 
     void leave() {
+        ahead.forget();
         if (held.isEmpty()) {
             return;
         }
@@ -175,20 +205,29 @@ final class RelayWork {
         keptAt = System.nanoTime() - options.lease().toNanos();
     }
 
+    /** Begins where the last batch ended: what it emptied has only dead rows to read through. */
     private List<Integer> rotated(List<Integer> buckets) {
         var order = new ArrayList<>(buckets);
-        Collections.rotate(order, -(rotation++ % Math.max(1, order.size())));
+        long before = order.stream().filter(bucket -> bucket < next).count();
+        Collections.rotate(order, (int) -before);
         return order;
+    }
+
+    /** A bucket that fills whole batches must not keep the others waiting. */
+    private void moveOn(List<Integer> order, List<StoredEvent> batch) {
+        int last = batch.stream().mapToInt(event -> order.indexOf(event.bucket())).max().orElse(0);
+        next = last == 0 ? order.get(0) + 1 : order.get(last);
     }
 
     private Transaction begin() throws SQLException {
         return Transaction.begin(setup.dataSource(), transaction, Deadline.after(options.lease()));
     }
 
-    private int offer(List<Integer> buckets, int limit) throws SQLException, InterruptedException {
-        Fetched fetched = fetch(buckets, limit);
+    private int offer(Page page) throws SQLException, InterruptedException {
+        Fetched fetched = page.fetched();
+        fetchedUnder = page.under();
         if (fetched.isEmpty()) {
-            health.nothingLeft(buckets);
+            health.nothingLeft(page.buckets());
             return 0;
         }
         int moved = 0;
@@ -213,9 +252,9 @@ final class RelayWork {
         return moved;
     }
 
-    private Fetched fetch(List<Integer> buckets, int limit) throws SQLException {
+    private Page fetch(List<Integer> buckets, int limit) throws SQLException {
         var fetched = new Fetched[1];
-        fetchedUnder = held;
+        Map<Integer, Long> under = held;
         Transaction.within(
                 Transaction.begin(
                         setup.dataSource(),
@@ -226,7 +265,7 @@ final class RelayWork {
                             return "read only";
                         }),
                 tx -> 0);
-        return fetched[0];
+        return new Page(buckets, under, fetched[0]);
     }
 
     private int publish(List<StoredEvent> batch, Optional<Due> emptied)

@@ -29,8 +29,12 @@ record PollPages(int buckets, long pages, String plan) {
                 buckets.stream().map(String::valueOf).collect(Collectors.joining(",", "'{", "}'"));
         List<PollPages> polls = new ArrayList<>();
         for (String mode : List.of("force_custom_plan", "force_generic_plan")) {
-            execute(connection, "SET plan_cache_mode = " + mode);
+            execute(connection, "BEGIN; SET LOCAL plan_cache_mode = " + mode);
             for (String sql : statements()) {
+                if (!sql.startsWith("SELECT")) { // a setting, or the end of the transaction
+                    execute(connection, sql);
+                    continue;
+                }
                 int binds = (int) sql.chars().filter(c -> c == '?').count();
                 execute(connection, "PREPARE poll AS " + numbered(sql));
                 String poll =
