@@ -101,12 +101,14 @@ final class Leases {
         release(connection, surplus);
         mine.keySet().removeAll(surplus);
         renew(connection, mine.keySet());
+        List<Integer> taken = new ArrayList<>();
         for (long packed : free) {
             if (mine.size() < share) {
                 mine.put((int) (packed & 0xFF), (packed >> 8) + 1);
-                take(connection, (int) (packed & 0xFF));
+                taken.add((int) (packed & 0xFF));
             }
         }
+        take(connection, taken);
         return mine;
     }
 
@@ -140,12 +142,15 @@ final class Leases {
         }
     }
 
-    private void take(Connection connection, int bucket) throws SQLException {
+    private void take(Connection connection, Collection<Integer> buckets) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(take)) {
-            statement.setLong(1, micros);
-            statement.setString(2, owner);
-            statement.setInt(3, bucket);
-            statement.executeUpdate();
+            for (int bucket : buckets) {
+                statement.setLong(1, micros);
+                statement.setString(2, owner);
+                statement.setInt(3, bucket);
+                statement.addBatch();
+            }
+            statement.executeBatch();
         }
     }
 
