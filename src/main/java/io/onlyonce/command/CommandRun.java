@@ -2,11 +2,9 @@ package io.onlyonce.command;
 
 import io.onlyonce.SchemaOutdatedException;
 import io.onlyonce.outbox.EventBuffer;
-import io.onlyonce.outbox.EventKeyReusedException;
 import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.payload.ResultType;
-import io.onlyonce.sql.Deadline;
-import io.onlyonce.sql.Retries;
+import io.onlyonce.sql.ClaimedRun;
 import io.onlyonce.sql.SqlState;
 import io.onlyonce.sql.Transaction;
 import io.onlyonce.tx.CommitOutcomeUnknownException;
@@ -16,13 +14,11 @@ import org.jspecify.annotations.Nullable;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
-/** One call of {@code run}: asks, works or waits, and asks again until there is an answer. */
-final class CommandRun<T, X extends Exception> {
-
-    /** A claim that lost against a neighbour's commit is asked again at once, but not for ever. */
-    private static final int CLAIM_ABORTS = 1_000;
+/** One call of {@code run}: what a command claims, does and stores. */
+final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X> {
 
     private final CommandRunner runner;
     private final CommandStore store;
@@ -33,19 +29,9 @@ final class CommandRun<T, X extends Exception> {
     private final RunOptions options;
     private final CommandWork<T, X> work;
     private final CommandStore.Plan plan;
-    private final Deadline deadline;
-    private final Retries retries;
-    private final Waiting waiting;
 
-    private int claimAborts;
-    private boolean working;
     private @Nullable Claim claim;
     private @Nullable StoredRow stored;
-
-    /** Set from a COMMIT whose answer was lost until it is known what became of it. */
-    private @Nullable CommitOutcomeUnknownException unknown;
-
-    private @Nullable Object unknownMark;
 
     CommandRun(
             CommandRunner runner,
@@ -53,6 +39,12 @@ final class CommandRun<T, X extends Exception> {
             ResultType<T> type,
             RunOptions options,
             CommandWork<T, X> work) {
+        super(
+                runner.dataSource(),
+                options.transaction(),
+                runner.turns(),
+                row.lockKey(),
+                options.inFlight().bound());
         this.runner = runner;
         this.store = runner.store();
         this.settings = runner.settings();
@@ -61,9 +53,6 @@ final class CommandRun<T, X extends Exception> {
         this.type = type;
         this.options = options;
         this.work = work;
-        deadline = Deadline.after(options.transaction().deadline());
-        retries = new Retries(options.transaction().retry(), deadline);
-        waiting = new Waiting(runner.turns(), row.lockKey(), options.inFlight(), deadline);
         boolean blocks = options.inFlight().kind() == InFlightPolicy.Kind.BLOCK;
         plan =
                 new CommandStore.Plan(
@@ -73,12 +62,8 @@ final class CommandRun<T, X extends Exception> {
     }
 
     Outcome<T> run() throws X, SQLException {
-        try {
-            Optional<Claim> known = command.isLikelyRetry() ? readFirst() : Optional.empty();
-            return known.isPresent() ? answer(known.get()) : ask();
-        } finally {
-            waiting.end(!(claim instanceof Claim.InFlight));
-        }
+        Optional<Claim> known = command.isLikelyRetry() ? readFirst() : Optional.empty();
+        return known.isPresent() ? answer(known.get()) : ask();
     }
 
     /** Only a final row that would be replayed counts; everything else is for the claim to say. */
@@ -89,7 +74,7 @@ final class CommandRun<T, X extends Exception> {
                     Transaction.read(
                             runner.dataSource(),
                             options.transaction(),
-                            deadline,
+                            deadline(),
                             connection -> store.read(connection, row));
         } catch (SQLException e) {
             throw explained(e);
@@ -99,77 +84,27 @@ final class CommandRun<T, X extends Exception> {
                 .filter(c -> c instanceof Claim.Replayed || c instanceof Claim.Rejected);
     }
 
-    private Outcome<T> ask() throws X, SQLException {
-        while (true) {
-            claim = null;
-            working = false;
-            try {
-                Optional<Outcome<T>> outcome =
-                        Transaction.within(
-                                Transaction.begin(
-                                        runner.dataSource(),
-                                        options.transaction(),
-                                        deadline,
-                                        this::open),
-                                this::workIfStarted);
-                if (outcome.isPresent()) {
-                    return outcome.get();
-                }
-            } catch (Throwable failure) {
-                if (!isAnswered() && !again(failure)) {
-                    throw failure;
-                }
-            }
-            if (claim instanceof Claim.InFlight inFlight) {
-                if (!waiting.again(unknown != null)) {
-                    throw unknown != null
-                            ? unknown
-                            : new CommandInFlightException(command, inFlight.retryAfter());
-                }
-            } else if (claim != null) {
-                return answer(claim);
-            }
+    @Override
+    protected Object claim(Connection connection, String transactionSettings) throws SQLException {
+        Seen seen = store.open(connection, transactionSettings, row, plan);
+        if (seen.isOutlived(command)) {
+            seen = store.reopen(connection, row, plan, seen);
         }
+        stored = seen.row();
+        claim = seen.decide(row, settings);
+        return seen.mark();
     }
 
-    /** The transaction's first trip. */
-    private Object open(Connection connection, String transactionSettings) throws SQLException {
-        try {
-            Seen seen = store.open(connection, transactionSettings, row, plan);
-            if (seen.isOutlived(command)) {
-                seen = store.reopen(connection, row, plan, seen);
-            }
-            stored = seen.row();
-            claim = seen.decide(row, settings);
-            return seen.mark();
-        } catch (SQLException e) {
-            throw explained(e);
+    @Override
+    protected Said said() {
+        if (claim instanceof Claim.Started) {
+            return Said.STARTED;
         }
+        return claim instanceof Claim.InFlight ? Said.IN_FLIGHT : Said.SETTLED;
     }
 
-    /**
-     * The claim was given to us, so a predecessor of ours whose COMMIT got no answer has certainly
-     * rolled back: whoever still had it in hand would hold the lock.
-     */
-    private void settleUnknown() {
-        if (unknown != null) {
-            if (!retries.spend(unknown)) {
-                throw new CommandNotCommittedException(command, unknown);
-            }
-            unknown = null;
-        }
-    }
-
-    private Optional<Outcome<T>> workIfStarted(Transaction transaction) throws X, SQLException {
-        if (!(claim instanceof Claim.Started)) {
-            return Optional.empty();
-        }
-        working = true;
-        settleUnknown();
-        return Optional.of(work(transaction));
-    }
-
-    private Outcome<T> work(Transaction transaction) throws X, SQLException {
+    @Override
+    protected Outcome<T> work(Transaction transaction) throws X, SQLException {
         var context = new Work(transaction.guarded(), command);
         T value;
         try {
@@ -215,63 +150,38 @@ final class CommandRun<T, X extends Exception> {
     private void commit(Transaction transaction, Final end, boolean undo, List<OutboxEvent> events)
             throws SQLException {
         var finish = new CommandStore.Finish(plan, undo, end, events);
-        unknownMark = transaction.mark();
         try {
-            transaction.commit(
-                    (connection, mark) -> {
-                        try {
-                            store.finishAndCommit(connection, mark, row, finish);
-                        } catch (SQLException e) {
-                            throw SqlState.withoutDetail(e);
-                        }
-                    });
-            if (!events.isEmpty()) {
-                runner.eventsCommitted();
-            }
-        } catch (CommitOutcomeUnknownException e) {
-            unknown = e;
-            throw e;
+            commit(
+                    transaction,
+                    (connection, mark) -> store.finishAndCommit(connection, mark, row, finish));
         } catch (SQLException e) {
-            if (SqlState.is(SqlState.EVENT_KEY_REUSED, e)) {
-                throw new EventKeyReusedException();
-            }
             if (SqlState.is(SqlState.CLAIM_LOST, e)) {
                 throw new ClaimLostException(command);
             }
             throw e;
         }
+        if (!events.isEmpty()) {
+            runner.eventsCommitted();
+        }
     }
 
-    /** True if the failure came while giving back the connection of a claim that has its answer. */
-    private boolean isAnswered() {
-        return claim != null && !working;
+    @Override
+    protected Outcome<T> inFlight() {
+        throw new CommandInFlightException(command, Seen.RETRY_AFTER);
     }
 
-    /** True, after a pause where one is due, if the failure is no answer yet. */
-    private boolean again(Throwable failure) {
-        if (working) {
-            claim = null;
-            return failure == unknown || retries.again(failure);
-        }
-        if (SqlState.isRetryable(failure) && ++claimAborts < CLAIM_ABORTS && !deadline.passed()) {
-            return true;
-        }
-        if (SqlState.is(SqlState.LOCK_NOT_AVAILABLE, failure)) {
-            claim = Seen.IN_FLIGHT;
-            return true;
-        }
-        if (unknown != null) {
-            if (waiting.again(true)) {
-                return true;
-            }
-            unknown.addSuppressed(failure);
-            throw unknown;
-        }
-        return false;
+    @Override
+    protected RuntimeException notCommitted(CommitOutcomeUnknownException unknown) {
+        return new CommandNotCommittedException(command, unknown);
+    }
+
+    @Override
+    protected Outcome<T> settled() {
+        return answer(Objects.requireNonNull(claim));
     }
 
     private Outcome<T> answer(Claim answer) {
-        boolean replayed = !isOwn();
+        boolean replayed = stored == null || !isOwn(stored.startedAt());
         if (answer instanceof Claim.Replayed found) {
             return new Outcome<>(found.value(type), replayed);
         }
@@ -287,12 +197,8 @@ final class CommandRun<T, X extends Exception> {
         throw new CommandOutcomeUnknownException(command);
     }
 
-    /** True if the row is what this very call committed without getting the answer. */
-    private boolean isOwn() {
-        return unknown != null && stored != null && stored.startedAt().equals(unknownMark);
-    }
-
-    private SQLException explained(SQLException e) {
+    @Override
+    protected SQLException explained(SQLException e) {
         if (SqlState.isMissingTable(e)) {
             throw SchemaOutdatedException.missingTables(settings.schema().value());
         }

@@ -2,6 +2,7 @@ package io.onlyonce.command;
 
 import io.onlyonce.payload.ResultType;
 import io.onlyonce.sql.CommandSetup;
+import io.onlyonce.sql.Turns;
 
 import java.sql.SQLException;
 import java.util.Objects;

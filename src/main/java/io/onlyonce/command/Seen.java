@@ -14,7 +14,7 @@ import java.time.Duration;
  */
 record Seen(boolean held, boolean inserted, Object mark, @Nullable StoredRow row) {
 
-    private static final Duration RETRY_AFTER = Duration.ofSeconds(1);
+    static final Duration RETRY_AFTER = Duration.ofSeconds(1);
 
     static final Claim IN_FLIGHT = new Claim.InFlight(RETRY_AFTER);
 

@@ -1,4 +1,4 @@
-package io.onlyonce.command;
+package io.onlyonce.sql;
 
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
@@ -6,10 +6,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Of the callers in this process that wait for one command, one asks the database; the others wait
+ * Of the callers in this process that wait for one thing, one asks the database; the others wait
  * for it, without a connection, until it has an answer or gives up.
  */
-final class Turns {
+public final class Turns {
 
     private final ConcurrentHashMap<Long, Queue> queues = new ConcurrentHashMap<>();
 
@@ -42,7 +42,7 @@ final class Turns {
     }
 
     /** For tests: how many commands are waited for. */
-    int size() {
+    public int size() {
         return queues.size();
     }
 

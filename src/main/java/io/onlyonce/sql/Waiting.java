@@ -1,6 +1,4 @@
-package io.onlyonce.command;
-
-import io.onlyonce.sql.Deadline;
+package io.onlyonce.sql;
 
 import org.jspecify.annotations.Nullable;
 
@@ -8,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-/** The waiting of one call for a command in flight, without a connection. */
+/** The waiting of one call for what is in flight, without a connection. */
 final class Waiting {
 
     private static final Duration FIRST_PAUSE = Duration.ofMillis(4);
@@ -16,29 +14,26 @@ final class Waiting {
 
     private final Turns turns;
     private final long key;
-    private final InFlightPolicy policy;
+    private final Duration bound;
     private final Deadline deadline;
     private Duration pause = FIRST_PAUSE;
     private @Nullable Deadline patience;
     private Turns.@Nullable Seat seat;
 
-    Waiting(Turns turns, long key, InFlightPolicy policy, Deadline deadline) {
+    Waiting(Turns turns, long key, Duration bound, Deadline deadline) {
         this.turns = turns;
         this.key = key;
-        this.policy = policy;
+        this.bound = bound;
         this.deadline = deadline;
     }
 
     /**
-     * True, after a pause, if it is time to ask again. False if the policy's bound, or with {@code
+     * True, after a pause, if it is time to ask again. False if the bound, or with {@code
      * untilDeadline} only the deadline, has passed, or the thread was interrupted, which stays so.
      */
     boolean again(boolean untilDeadline) {
-        if (policy.kind() == InFlightPolicy.Kind.FAIL_FAST && !untilDeadline) {
-            return false;
-        }
         if (patience == null) {
-            patience = Deadline.after(policy.bound());
+            patience = Deadline.after(bound);
         }
         Duration left = left(deadline);
         if (!untilDeadline && left(patience).compareTo(left) < 0) {
