@@ -3,6 +3,8 @@ package io.onlyonce;
 import io.onlyonce.command.CommandDedup;
 import io.onlyonce.command.CommandRunner;
 import io.onlyonce.command.RunOptions;
+import io.onlyonce.inbox.Inbox;
+import io.onlyonce.inbox.VersionGuard;
 import io.onlyonce.outbox.DeadLetters;
 import io.onlyonce.outbox.EventPublisher;
 import io.onlyonce.outbox.Outbox;
@@ -41,6 +43,8 @@ public final class OnlyOnce {
 
     private static final Logger log = LoggerFactory.getLogger(OnlyOnce.class);
 
+    private final CommandSetup setup;
+    private final RunOptions defaults;
     private final CommandDedup dedup;
     private final CommandRunner commands;
     private final TransactionTemplate transactions;
@@ -56,12 +60,14 @@ public final class OnlyOnce {
             CommandSetup setup,
             RunOptions defaults,
             List<OutboxRelay> relays) {
+        this.setup = setup;
+        this.defaults = defaults;
         this.relaySetup = relaySetup;
         this.mode = mode;
         this.relays = relays;
         DataSource dataSource = relaySetup.dataSource();
         dedup = CommandDedup.of(setup);
-        commands = CommandRunner.of(dataSource, setup, defaults);
+        commands = CommandRunner.of(setup, defaults);
         outbox = Outbox.of(setup.events());
         transactions =
                 TransactionTemplate.of(
@@ -111,6 +117,16 @@ public final class OnlyOnce {
     /** Events that were given up: to list, to publish after all, or to drop. */
     public DeadLetters deadLetters() {
         return DeadLetters.of(relaySetup);
+    }
+
+    /** The messages of this consumer; make one and keep it. */
+    public Inbox inbox(String consumer) {
+        return Inbox.of(setup, consumer, defaults.transaction());
+    }
+
+    /** Remembers how far projections have come; strict, and from version 1 on. */
+    public VersionGuard versionGuard() {
+        return VersionGuard.of(setup);
     }
 
     /** Plain transactions with the same defaults. */
@@ -233,6 +249,7 @@ public final class OnlyOnce {
             List<OutboxRelay> relays = new CopyOnWriteArrayList<>();
             var setup =
                     new CommandSetup(
+                            dataSource,
                             database,
                             schema,
                             codec,

@@ -5,6 +5,7 @@ import io.onlyonce.payload.ResultType;
 import io.onlyonce.sql.CommandSetup;
 import io.onlyonce.sql.Names;
 import io.onlyonce.sql.SqlState;
+import io.onlyonce.tx.TransactionRequiredException;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

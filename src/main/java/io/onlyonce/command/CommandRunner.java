@@ -46,9 +46,13 @@ public final class CommandRunner {
 
     /** Made by {@code OnlyOnce}. */
     @SuppressWarnings("exports") // only the library itself can name a CommandSetup
-    public static CommandRunner of(DataSource dataSource, CommandSetup setup, RunOptions defaults) {
+    public static CommandRunner of(CommandSetup setup, RunOptions defaults) {
         return new CommandRunner(
-                dataSource, CommandStore.of(setup), Settings.of(setup), defaults, setup.onEvents());
+                setup.dataSource(),
+                CommandStore.of(setup),
+                Settings.of(setup),
+                defaults,
+                setup.onEvents());
     }
 
     /** Runs with the default options. */

@@ -1,6 +1,7 @@
 package io.onlyonce.command;
 
 import io.onlyonce.sql.EventRows;
+import io.onlyonce.sql.H2;
 import io.onlyonce.sql.SchemaName;
 import io.onlyonce.sql.SqlState;
 
@@ -8,9 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.sql.Types;
 import java.util.Optional;
 
@@ -22,11 +21,10 @@ import java.util.Optional;
  */
 final class H2Commands extends CommandStore {
 
-    private static final int STRIPES = 1024;
     private static final String NEVER = "TIMESTAMP WITH TIME ZONE '9999-12-31 23:59:59+00'";
     private static final String UNFINISHED = "TIMESTAMP WITH TIME ZONE '0001-01-01 00:00:00+00'";
 
-    private final String lock;
+    private final SchemaName schema;
     private final String select;
     private final String insert;
     private final String finish;
@@ -38,11 +36,9 @@ final class H2Commands extends CommandStore {
     private final EventRows events;
 
     H2Commands(SchemaName schema, EventRows events) {
+        this.schema = schema;
         this.events = events;
         String key = "command_id = ? AND operation = ? AND caller = ? AND tenant = ?";
-        lock =
-                "SELECT stripe FROM %s.lock_stripe WHERE stripe = ? FOR UPDATE SKIP LOCKED"
-                        .formatted(schema);
         select =
                 """
                 SELECT status, hash_version, payload_hash, content_tag, result, rejection_code, started_at,
@@ -126,7 +122,7 @@ final class H2Commands extends CommandStore {
             }
             throw e;
         }
-        return new Seen(true, true, transactionId(connection), null);
+        return new Seen(true, true, H2.transactionId(connection), null);
     }
 
     @Override
@@ -150,18 +146,9 @@ final class H2Commands extends CommandStore {
         }
     }
 
-    /** Stands still from a transaction's first change to its end. */
-    private static String transactionId(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery("SELECT TRANSACTION_ID()")) {
-            row.next();
-            return String.valueOf(row.getString(1));
-        }
-    }
-
     @Override
     void finish(Connection connection, Object mark, NewRow row, Final end) throws SQLException {
-        if (!transactionId(connection).equals(mark)) {
+        if (!H2.transactionId(connection).equals(mark)) {
             throw new SQLException("not this transaction", SqlState.NOT_THIS_TRANSACTION);
         }
         try (PreparedStatement statement = connection.prepareStatement(finish)) {
@@ -202,12 +189,7 @@ final class H2Commands extends CommandStore {
 
     @Override
     boolean tryLock(Connection connection, long lockKey, boolean shared) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(lock)) {
-            statement.setInt(1, Math.floorMod(lockKey, STRIPES));
-            try (ResultSet row = statement.executeQuery()) {
-                return row.next();
-            }
-        }
+        return H2.tryLock(connection, schema, lockKey);
     }
 
     @Override

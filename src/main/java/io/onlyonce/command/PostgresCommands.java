@@ -28,9 +28,6 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class PostgresCommands extends CommandStore {
 
-    /** The claim's bound on waiting for a purge or an operator that has just that row. */
-    private static final Duration CLAIM_LOCK_TIMEOUT = Duration.ofMillis(500);
-
     private final String lockClaim;
     private final String blockingLockClaim;
     private final String limitedRowClaim;
@@ -96,8 +93,8 @@ final class PostgresCommands extends CommandStore {
                 FROM %1$s.command_dedup WHERE %5$s AND NOT EXISTS (SELECT 1 FROM started)\
                 """;
         limitedRowClaim =
-                limited(
-                        CLAIM_LOCK_TIMEOUT,
+                PostgreSql.limited(
+                        PostgreSql.CLAIM_LOCK_TIMEOUT,
                         rowClaim.formatted(schema, expires, expires, columns, key));
         // Until it is completed, a claim of the low road can be found, and is never purged, by its
         // forget_at.
@@ -189,7 +186,8 @@ final class PostgresCommands extends CommandStore {
         String wait =
                 plan.block() == null
                         ? ""
-                        : limited(plan.block(), "SELECT pg_catalog.pg_advisory_xact_lock(?)")
+                        : PostgreSql.limited(
+                                        plan.block(), "SELECT pg_catalog.pg_advisory_xact_lock(?)")
                                 + ";\n";
         return openByRow(
                 connection,
@@ -209,22 +207,22 @@ final class PostgresCommands extends CommandStore {
         String sql =
                 block == null
                         ? opening(settings, lockClaim, tail)
-                        : settings + limited(block, blockingLockClaim) + tail;
+                        : settings + PostgreSql.limited(block, blockingLockClaim) + tail;
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setLong(1, row.lockKey());
             bindKey(statement, 2, row.command().scope(), row.command().id());
             statement.execute();
             if (block != null) {
-                nextRows(statement, true);
+                PostgreSql.nextRows(statement, true);
             }
             boolean held;
             OffsetDateTime mark;
-            try (ResultSet lock = nextRows(statement, block == null)) {
+            try (ResultSet lock = PostgreSql.nextRows(statement, block == null)) {
                 lock.next();
                 held = lock.getBoolean("held");
                 mark = PostgreSql.markOf(lock);
             }
-            try (ResultSet rows = nextRows(statement, false)) {
+            try (ResultSet rows = PostgreSql.nextRows(statement, false)) {
                 return new Seen(held, false, mark, rows.next() ? stored(rows) : null);
             }
         }
@@ -242,38 +240,17 @@ final class PostgresCommands extends CommandStore {
             bindRowClaim(statement, i, row, true);
             statement.execute();
             OffsetDateTime mark;
-            try (ResultSet opened = nextRows(statement, true)) {
+            try (ResultSet opened = PostgreSql.nextRows(statement, true)) {
                 opened.next();
                 mark = PostgreSql.markOf(opened);
             }
             for (int skipped = block ? 4 : 1; skipped > 0; skipped--) {
-                nextRows(statement, false);
+                PostgreSql.nextRows(statement, false);
             }
-            try (ResultSet rows = nextRows(statement, false)) {
+            try (ResultSet rows = PostgreSql.nextRows(statement, false)) {
                 return seen(rows, mark);
             }
         }
-    }
-
-    /** Bounds the waiting of these statements alone, and costs no trip. */
-    private static String limited(Duration bound, String statements) {
-        return """
-        SELECT pg_catalog.set_config('onlyonce.lock_timeout', pg_catalog.current_setting('lock_timeout'), true),
-            pg_catalog.set_config('lock_timeout', '%d', true);
-        %s;
-        SELECT pg_catalog.set_config('lock_timeout', pg_catalog.current_setting('onlyonce.lock_timeout'), true)\
-        """
-                .formatted(Math.max(1, bound.toMillis()), statements);
-    }
-
-    /** The next result that is one of rows; the first one of all if {@code first}. */
-    private static ResultSet nextRows(PreparedStatement statement, boolean first)
-            throws SQLException {
-        if (!first) {
-            statement.getMoreResults();
-        }
-        PostgreSql.skipToRows(statement);
-        return statement.getResultSet();
     }
 
     @Override

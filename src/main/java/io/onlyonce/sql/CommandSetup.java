@@ -5,6 +5,8 @@ import io.onlyonce.payload.ResultCodec;
 import java.time.Duration;
 import java.util.Optional;
 
+import javax.sql.DataSource;
+
 /**
  * What {@code OnlyOnce} was built with, as far as commands go. Of a package that is not exported,
  * so that only the library itself can wire its parts.
@@ -15,6 +17,7 @@ import java.util.Optional;
  * @param refusedFor how long an expired id is still refused
  */
 public record CommandSetup(
+        DataSource dataSource,
         Database database,
         SchemaName schema,
         ResultCodec codec,

@@ -26,6 +26,9 @@ public final class EventRows {
     /** A constant of the schema. */
     public static final int BUCKETS = 64;
 
+    /** How many values {@link #bind} binds. */
+    public static final int BINDS = 11;
+
     private final boolean postgres;
     private final String notification;
     private final String insertSingle;

@@ -18,6 +18,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
@@ -53,6 +54,7 @@ final class Guard {
     private volatile @Nullable SQLException lastError;
     private volatile boolean metTransientError;
     private volatile boolean saidItsEnd;
+    private volatile @Nullable Long gap;
 
     Guard(Connection connection, Deadline deadline) {
         this.deadline = deadline;
@@ -79,6 +81,20 @@ final class Guard {
         return metTransientError;
     }
 
+    /** A projection waits for this version of an aggregate, so the work must not count as done. */
+    static void noteGap(Connection connection, long expected) {
+        if (Proxy.isProxyClass(connection.getClass())
+                && Proxy.getInvocationHandler(connection) instanceof Handler handler) {
+            handler.guard().gap = expected;
+        }
+    }
+
+    /** What {@link #noteGap} was last told. */
+    OptionalLong gap() {
+        Long noted = gap;
+        return noted == null ? OptionalLong.empty() : OptionalLong.of(noted);
+    }
+
     /**
      * From now on the work's connection, and all that came from it, refuses everything. False if a
      * call of another thread is still under way, so that the connection is not ours alone.
@@ -101,6 +117,10 @@ final class Guard {
         Handler(Object delegate, @Nullable Object parent) {
             this.delegate = delegate;
             this.parent = parent;
+        }
+
+        Guard guard() {
+            return Guard.this;
         }
 
         @Override

@@ -17,6 +17,8 @@ import java.util.Optional;
  */
 public final class H2 extends Database {
 
+    private static final int STRIPES = 1024;
+
     private int isolationBefore = Connection.TRANSACTION_NONE;
     private @Nullable Long lockTimeoutBefore;
     private @Nullable Long queryTimeoutBefore;
@@ -91,6 +93,32 @@ public final class H2 extends Database {
         }
         if (isolationBefore != Connection.TRANSACTION_NONE) {
             connection.setTransactionIsolation(isolationBefore);
+        }
+    }
+
+    /**
+     * A row of {@code lock_stripe} stands in for an advisory lock: true if this transaction has it
+     * now. Neighbours in a stripe are refused too, and pass when they ask again.
+     */
+    public static boolean tryLock(Connection connection, SchemaName schema, long key)
+            throws SQLException {
+        try (var statement =
+                connection.prepareStatement(
+                        "SELECT stripe FROM %s.lock_stripe WHERE stripe = ? FOR UPDATE SKIP LOCKED"
+                                .formatted(schema))) {
+            statement.setInt(1, Math.floorMod(key, STRIPES));
+            try (var row = statement.executeQuery()) {
+                return row.next();
+            }
+        }
+    }
+
+    /** Stands still from a transaction's first change to its end. */
+    public static String transactionId(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                var row = statement.executeQuery("SELECT TRANSACTION_ID()")) {
+            row.next();
+            return String.valueOf(row.getString(1));
         }
     }
 

@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.time.OffsetDateTime;
 
 /**
@@ -96,10 +97,35 @@ public final class PostgreSql extends Database {
      * that the planner cannot fold it. COMMIT alone would answer an aborted transaction with
      * ROLLBACK, and the driver would return normally.
      */
-    private static final String FENCED_COMMIT =
+    public static final String FENCE =
             "SELECT CASE WHEN pg_catalog.now() OPERATOR(pg_catalog.=) ? THEN 1 ELSE"
                     + " pg_catalog.width_bucket(0, 0, 0 OPERATOR(pg_catalog.*) extract(epoch FROM"
-                    + " pg_catalog.now())::pg_catalog.float8, 1) END; COMMIT";
+                    + " pg_catalog.now())::pg_catalog.float8, 1) END";
+
+    private static final String FENCED_COMMIT = FENCE + "; COMMIT";
+
+    /** The claim's bound on waiting for a purge or an operator that has just that row. */
+    public static final Duration CLAIM_LOCK_TIMEOUT = Duration.ofMillis(500);
+
+    /** Bounds the waiting of these statements alone, and costs no trip. */
+    public static String limited(Duration bound, String statements) {
+        return """
+        SELECT pg_catalog.set_config('onlyonce.lock_timeout', pg_catalog.current_setting('lock_timeout'), true),
+            pg_catalog.set_config('lock_timeout', '%d', true);
+        %s;
+        SELECT pg_catalog.set_config('lock_timeout', pg_catalog.current_setting('onlyonce.lock_timeout'), true)\
+        """
+                .formatted(Math.max(1, bound.toMillis()), statements);
+    }
+
+    /** The next result that is one of rows; the first one of all if {@code first}. */
+    public static ResultSet nextRows(Statement statement, boolean first) throws SQLException {
+        if (!first) {
+            statement.getMoreResults();
+        }
+        skipToRows(statement);
+        return statement.getResultSet();
+    }
 
     @Override
     void commit(Connection connection, Object mark) throws SQLException {

@@ -17,6 +17,7 @@ import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 import javax.sql.DataSource;
 
@@ -184,6 +185,16 @@ public final class Transaction implements AutoCloseable {
     /** True if the work met an SQL error that says nothing about its input, swallowed or not. */
     public boolean metTransientError() {
         return guard.metTransientError();
+    }
+
+    /** Says of the work on this guarded connection that a version is missing. */
+    public static void noteGap(Connection guarded, long expected) {
+        Guard.noteGap(guarded, expected);
+    }
+
+    /** The version that the work found missing, if it did. */
+    public OptionalLong gap() {
+        return guard.gap();
     }
 
     /** The failure to report instead of one that would run the work again, if that may not be. */

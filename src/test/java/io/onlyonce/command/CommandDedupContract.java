@@ -7,6 +7,7 @@ import io.onlyonce.OnlyOnce;
 import io.onlyonce.ground.DatabaseContract;
 import io.onlyonce.payload.ResultType;
 import io.onlyonce.tx.Isolation;
+import io.onlyonce.tx.TransactionRequiredException;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

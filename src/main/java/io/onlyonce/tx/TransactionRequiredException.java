@@ -1,4 +1,4 @@
-package io.onlyonce.command;
+package io.onlyonce.tx;
 
 import io.onlyonce.OnlyOnceException;
 
@@ -9,10 +9,11 @@ public final class TransactionRequiredException extends OnlyOnceException {
 
     private static final long serialVersionUID = 1L;
 
-    TransactionRequiredException() {
+    /** Says so. */
+    public TransactionRequiredException() {
         super(
                 "The connection is in autocommit mode, where a claim would be durable before its"
-                        + " work. Call setAutoCommit(false) first, or let CommandRunner.run own the"
-                        + " transaction.");
+                    + " work. Call setAutoCommit(false) first, or let OnlyOnce own the transaction"
+                    + " (run, process).");
     }
 }
