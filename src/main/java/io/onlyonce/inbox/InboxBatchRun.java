@@ -1,5 +1,7 @@
 package io.onlyonce.inbox;
 
+import io.onlyonce.tx.DeadlineExceededException;
+
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -76,9 +78,7 @@ final class InboxBatchRun<X extends Exception> {
                 set(open.get(n), found.get(n));
             }
         } catch (Exception e) {
-            if (!run.hasBegun()) {
-                outage = Optional.of(e); // no use in waiting for a connection for each of them
-            }
+            noteOutage(run, e);
             open.forEach(this::alone);
         }
     }
@@ -97,10 +97,17 @@ final class InboxBatchRun<X extends Exception> {
         } catch (MessageDeferredException e) {
             return new InboxAnswer.Deferred(e.expected());
         } catch (Exception e) {
-            if (e instanceof SQLException && !run.hasBegun()) {
-                outage = Optional.of(e);
-            }
+            noteOutage(run, e);
             return new InboxAnswer.Failed(e);
+        }
+    }
+
+    /** There is no use in waiting for a connection for each of them. */
+    private void noteOutage(InboxRun<X> run, Exception failure) {
+        boolean isOfTheDatabase =
+                failure instanceof SQLException || failure instanceof DeadlineExceededException;
+        if (isOfTheDatabase && !run.hasBegun()) {
+            outage = Optional.of(failure);
         }
     }
 

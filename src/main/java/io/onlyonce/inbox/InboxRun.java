@@ -27,6 +27,7 @@ final class InboxRun<X extends Exception> extends ClaimedRun<List<InboxAnswer>, 
     private final List<InboxRow> rows;
     private final MessageWork<X> work;
     private List<InboxSeen> seen = List.of();
+    private boolean begun;
 
     InboxRun(Inbox inbox, List<InboxRow> rows, MessageWork<X> work) {
         super(
@@ -46,7 +47,7 @@ final class InboxRun<X extends Exception> extends ClaimedRun<List<InboxAnswer>, 
 
     /** True if the failure came from the work or its end, so that others may fare better. */
     boolean hasBegun() {
-        return isWorking();
+        return begun;
     }
 
     @Override
@@ -70,6 +71,7 @@ final class InboxRun<X extends Exception> extends ClaimedRun<List<InboxAnswer>, 
 
     @Override
     protected List<InboxAnswer> work(Transaction transaction) throws X, SQLException {
+        begun = true;
         refuseIfOutOfOrder();
         Map<String, EventBuffer> buffers = new TreeMap<>();
         for (int i = 0; i < rows.size(); i++) {

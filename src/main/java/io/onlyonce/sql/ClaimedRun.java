@@ -223,9 +223,4 @@ public abstract class ClaimedRun<R, X extends Exception> {
     protected final boolean isOwn(Object mark) {
         return unknown != null && mark.equals(unknownMark);
     }
-
-    /** True if the work had begun when the failure came. */
-    protected final boolean isWorking() {
-        return working;
-    }
 }

@@ -12,6 +12,7 @@ import io.onlyonce.inbox.InboxAnswer.InFlight;
 import io.onlyonce.inbox.InboxAnswer.Processed;
 import io.onlyonce.inbox.InboxAnswer.Skipped;
 import io.onlyonce.outbox.OutboxEvent;
+import io.onlyonce.payload.UnsupportedHashVersionException;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -292,6 +293,23 @@ abstract class InboxBatchContract extends DatabaseContract {
         assertThat(batch.answers())
                 .containsExactly(new Deferred(2), new Processed(), new Processed());
         assertThat(batch.acknowledgeable()).isZero();
+    }
+
+    @Test
+    void a_stored_hash_that_cannot_be_compared_fails_only_its_message() throws Exception {
+        List<InboxMessage> messages = messages("unknown-hash", 3);
+        inbox.process(messages.get(1), Mailroom::apply);
+        db.execute(
+                "UPDATE onlyonce.inbox_message SET hash_version = 9999 WHERE message_id = '"
+                        + messages.get(1).id()
+                        + "'");
+
+        InboxBatch batch = inbox.processAll(messages, Mailroom::apply);
+
+        assertThat(batch.answers().get(0)).isEqualTo(new Processed());
+        assertThat(((Failed) batch.answers().get(1)).cause())
+                .isInstanceOf(UnsupportedHashVersionException.class);
+        assertThat(batch.answers().get(2)).isEqualTo(new Processed());
     }
 
     @Test
