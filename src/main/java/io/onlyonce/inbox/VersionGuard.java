@@ -265,6 +265,10 @@ public final class VersionGuard {
             statement.setLong(1, first - 1);
             bindKey(statement, 2, projection, aggregate);
             statement.executeUpdate();
+        } catch (SQLException e) {
+            if (!SqlState.is(SqlState.UNIQUE_VIOLATION, e)) { // somebody else was faster
+                throw e;
+            }
         }
     }
 

@@ -3,6 +3,7 @@ package io.onlyonce.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.onlyonce.OnlyOnce;
+import io.onlyonce.ground.Await;
 import io.onlyonce.ground.DatabaseContract;
 import io.onlyonce.inbox.InboxAnswer.Deferred;
 import io.onlyonce.inbox.InboxAnswer.Duplicate;
@@ -12,6 +13,8 @@ import io.onlyonce.inbox.InboxAnswer.InFlight;
 import io.onlyonce.inbox.InboxAnswer.Processed;
 import io.onlyonce.inbox.InboxAnswer.Skipped;
 import io.onlyonce.outbox.OutboxEvent;
+import io.onlyonce.outbox.PublishResult;
+import io.onlyonce.outbox.RelayOptions;
 import io.onlyonce.payload.UnsupportedHashVersionException;
 
 import org.junit.jupiter.api.BeforeAll;
@@ -19,6 +22,7 @@ import org.junit.jupiter.api.Test;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -225,6 +229,47 @@ abstract class InboxBatchContract extends DatabaseContract {
                                         + id
                                         + "'"))
                 .isEqualTo(4);
+    }
+
+    @Test
+    void events_belong_to_the_tenants_of_their_messages_and_wake_the_relay() throws Exception {
+        String id = Mailroom.id("tenants");
+        List<InboxMessage> messages =
+                List.of(
+                        InboxMessage.of("acme", "orders", id, new byte[] {1}),
+                        InboxMessage.of("beta", "orders", id, new byte[] {1}),
+                        InboxMessage.of("beta", "orders", id + ":2", new byte[] {1}));
+        List<String> published = Collections.synchronizedList(new ArrayList<>());
+        try (var relay =
+                once.relay(
+                        events -> {
+                            events.forEach(
+                                    e -> published.add(e.delivery().tenant() + " " + e.key()));
+                            return Collections.nCopies(events.size(), PublishResult.published());
+                        },
+                        RelayOptions.standard().withPoll(Duration.ofMinutes(5)))) {
+            relay.start();
+            Await.until(Duration.ofSeconds(30), () -> relay.stats().buckets() == 64, "it runs");
+
+            inbox.processAll(
+                    messages,
+                    incoming ->
+                            incoming.outbox()
+                                    .append(
+                                            OutboxEvent.of(
+                                                    incoming.message().id(),
+                                                    "Order",
+                                                    id,
+                                                    "Seen",
+                                                    new byte[] {1})));
+
+            Await.until(
+                    Duration.ofSeconds(30),
+                    () ->
+                            published.containsAll(
+                                    List.of("acme " + id, "beta " + id, "beta " + id + ":2")),
+                    "all are published, long before the next poll");
+        }
     }
 
     @Test

@@ -325,6 +325,11 @@ abstract class InboxContract extends DatabaseContract {
                     .isInstanceOf(InFlight.class);
             assertThat(inbox.tryStart(connection, Mailroom.message(id)))
                     .isInstanceOf(InboxClaim.InFlight.class);
+            try (Connection operator = begin()) {
+                assertThat(inbox.settle(operator, Mailroom.message(id))).isFalse();
+                assertThat(inbox.release(operator, Mailroom.message(id))).isFalse();
+                operator.rollback();
+            }
             connection.rollback();
         }
     }

@@ -139,6 +139,30 @@ abstract class VersionGuardContract extends DatabaseContract {
     }
 
     @Test
+    void a_batch_of_monotonic_versions_never_goes_back() throws Exception {
+        String id = Mailroom.id("monotonic");
+        VersionGuard from = guard.monotonic().startingAt(3);
+
+        List<Advance> answers =
+                once.transactions()
+                        .execute(
+                                c ->
+                                        from.advanceAll(
+                                                c,
+                                                "list",
+                                                List.of(
+                                                        step(id, 2),
+                                                        step(id, 3),
+                                                        step(id, 9),
+                                                        step(id, 9),
+                                                        step(id, 8))));
+
+        assertThat(answers)
+                .extracting(Advance::kind)
+                .containsExactly(Kind.STALE, Kind.APPLY, Kind.APPLY, Kind.STALE, Kind.STALE);
+    }
+
+    @Test
     void batches_at_once_apply_each_version_once() throws Exception {
         String a = Mailroom.id("a");
         String b = Mailroom.id("b");
@@ -186,6 +210,12 @@ abstract class VersionGuardContract extends DatabaseContract {
     void outside_a_transaction_it_refuses() throws Exception {
         try (Connection connection = db.connect()) {
             assertThatThrownBy(() -> guard.advance(connection, "list", "acme", "Case", "x", 1))
+                    .isInstanceOf(TransactionRequiredException.class);
+            assertThatThrownBy(() -> guard.advanceAll(connection, "list", List.of(step("x", 1))))
+                    .isInstanceOf(TransactionRequiredException.class);
+            assertThatThrownBy(() -> guard.reset(connection, "list"))
+                    .isInstanceOf(TransactionRequiredException.class);
+            assertThatThrownBy(() -> guard.reset(connection, "list", "acme", "Case", "x"))
                     .isInstanceOf(TransactionRequiredException.class);
             assertThatThrownBy(() -> guard.advance(connection, "", "acme", "Case", "x", 1))
                     .hasMessageContaining("projection");
