@@ -1,0 +1,224 @@
+package io.onlyonce.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.onlyonce.OnlyOnce;
+import io.onlyonce.Schema;
+import io.onlyonce.ground.Race;
+import io.onlyonce.ground.TestDatabase;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Sixteen threads deliver the versions of a hundred aggregates in any order, some repeatedly. */
+class VersionRaceTest {
+
+    private static final int THREADS = 16;
+    private static final int AGGREGATES = 100;
+
+    private final ConcurrentLinkedQueue<InboxMessage> broker = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger unacknowledged = new AtomicInteger();
+    private final AtomicInteger deferred = new AtomicInteger();
+    private TestDatabase db;
+    private OnlyOnce once;
+
+    @BeforeEach
+    void open() throws Exception {
+        db = TestDatabase.postgres();
+        Schema.apply(db.dataSource());
+        db.execute("CREATE TABLE applied (n bigserial, aggregate text, version bigint)");
+        once = OnlyOnce.on(db.pool(THREADS)).withoutExpiry().build();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        db.close();
+    }
+
+    @Test
+    void strict_applies_every_version_once_and_in_order() throws Exception {
+        race(6, once.versionGuard(), Duration.ofSeconds(60));
+        assertStrict(6);
+    }
+
+    @Test
+    void monotonic_never_goes_back() throws Exception {
+        race(10, once.versionGuard().monotonic(), Duration.ofSeconds(60));
+        assertMonotonic(10);
+    }
+
+    @Test
+    @Tag("long")
+    void strict_applies_every_version_once_and_in_order_in_the_long_run() throws Exception {
+        race(40, once.versionGuard(), Duration.ofMinutes(15));
+        assertStrict(40);
+    }
+
+    @Test
+    @Tag("long")
+    void monotonic_never_goes_back_in_the_long_run() throws Exception {
+        race(200, once.versionGuard().monotonic(), Duration.ofMinutes(15));
+        assertMonotonic(200);
+    }
+
+    private void assertStrict(int versions) throws SQLException {
+        assertThat(deferred).as("answers that said: not yet").hasPositiveValue();
+        assertThat(count("applied")).isEqualTo((long) AGGREGATES * versions);
+        assertThat(
+                        count(
+                                "(SELECT version, row_number() OVER (PARTITION BY aggregate ORDER"
+                                    + " BY n) AS place FROM applied) a WHERE version <> place"))
+                .as("applied out of turn")
+                .isZero();
+        assertAllAt(versions);
+    }
+
+    private void assertMonotonic(int versions) throws SQLException {
+        assertThat(
+                        count(
+                                "(SELECT version, lag(version) OVER (PARTITION BY aggregate ORDER"
+                                    + " BY n) AS before FROM applied) a WHERE version <= before"))
+                .as("gone back")
+                .isZero();
+        assertThat(
+                        count(
+                                "(SELECT aggregate FROM applied GROUP BY 1 HAVING max(version) = "
+                                        + versions
+                                        + ") a"))
+                .as("aggregates that got the last version")
+                .isEqualTo(AGGREGATES);
+        assertAllAt(versions);
+    }
+
+    private void assertAllAt(int versions) throws SQLException {
+        assertThat(count("onlyonce.projection_version WHERE version = " + versions))
+                .isEqualTo(AGGREGATES);
+        assertThat(unacknowledged).as("never acknowledged").hasValue(0);
+    }
+
+    private void race(int versions, VersionGuard guard, Duration deadline) throws Exception {
+        List<InboxMessage> deliveries = deliveries(versions);
+        unacknowledged.set(deliveries.size());
+        broker.addAll(deliveries);
+        List<Callable<Void>> threads = new ArrayList<>();
+        for (int i = 0; i < THREADS; i++) {
+            Inbox inbox = once.inbox("race");
+            boolean single = i % 2 == 0;
+            threads.add(() -> consume(inbox, guard, single));
+        }
+        Race.of(deadline, threads);
+        System.out.printf(
+                "versions: %d deliveries of %d steps, %d times not yet, %d deadlocks%n",
+                deliveries.size(),
+                AGGREGATES * versions,
+                deferred.get(),
+                db.count(
+                        "SELECT deadlocks FROM pg_stat_database WHERE datname ="
+                                + " current_database()"));
+    }
+
+    /** Some versions come again as the same message, some under an id of their own. */
+    private static List<InboxMessage> deliveries(int versions) {
+        var random = new Random(versions);
+        List<InboxMessage> deliveries = new ArrayList<>();
+        for (int aggregate = 0; aggregate < AGGREGATES; aggregate++) {
+            for (int version = 1; version <= versions; version++) {
+                deliveries.add(message("m", aggregate, version));
+                if (random.nextInt(3) == 0) {
+                    deliveries.add(message("m", aggregate, version));
+                }
+                if (random.nextInt(3) == 0) {
+                    deliveries.add(message("again", aggregate, version));
+                }
+            }
+        }
+        Collections.shuffle(deliveries, random);
+        return deliveries;
+    }
+
+    private static InboxMessage message(String prefix, int aggregate, int version) {
+        String content = aggregate + ":" + version;
+        return InboxMessage.of("acme", "cases", prefix + ":" + content, content.getBytes());
+    }
+
+    private Void consume(Inbox inbox, VersionGuard guard, boolean single) throws Exception {
+        while (unacknowledged.get() > 0 && !Thread.currentThread().isInterrupted()) {
+            List<InboxMessage> taken =
+                    take(single ? 1 : ThreadLocalRandom.current().nextInt(1, 60));
+            if (single) {
+                for (InboxMessage message : taken) {
+                    settle(message, inbox.process(message, incoming -> apply(incoming, guard)));
+                }
+            } else {
+                List<InboxAnswer> answers =
+                        inbox.processAll(taken, incoming -> apply(incoming, guard)).answers();
+                for (int i = 0; i < taken.size(); i++) {
+                    settle(taken.get(i), answers.get(i));
+                }
+            }
+        }
+        return null;
+    }
+
+    private List<InboxMessage> take(int most) {
+        List<InboxMessage> taken = new ArrayList<>();
+        while (taken.size() < most) {
+            InboxMessage next = broker.poll();
+            if (next == null) {
+                break;
+            }
+            taken.add(next);
+        }
+        return taken;
+    }
+
+    /** What is not done is delivered again, after all others. */
+    private void settle(InboxMessage message, InboxAnswer answer) {
+        if (answer.isDone()) {
+            unacknowledged.decrementAndGet();
+            return;
+        }
+        if (answer instanceof InboxAnswer.Failed failed) {
+            throw new AssertionError("a message failed", failed.cause());
+        }
+        if (answer instanceof InboxAnswer.Deferred) {
+            deferred.incrementAndGet();
+        }
+        broker.add(message);
+    }
+
+    private static void apply(Incoming incoming, VersionGuard guard) throws SQLException {
+        String[] content = new String(incoming.message().payload()).split(":");
+        long version = Long.parseLong(content[1]);
+        Advance advance =
+                guard.advance(incoming.connection(), "list", "acme", "Case", content[0], version);
+        if (!advance.isApply()) {
+            return;
+        }
+        try (var insert =
+                incoming.connection()
+                        .prepareStatement(
+                                "INSERT INTO applied (aggregate, version) VALUES (?, ?)")) {
+            insert.setString(1, content[0]);
+            insert.setLong(2, version);
+            insert.executeUpdate();
+        }
+    }
+
+    private long count(String from) throws SQLException {
+        return db.count("SELECT count(*) FROM " + from);
+    }
+}
