@@ -18,6 +18,7 @@ public final class Compare {
         KNOWN.put("order", new Order());
         KNOWN.put("latency", new Latency());
         KNOWN.put("snapshot", new Snapshot());
+        KNOWN.put("inbox", new Messages());
     }
 
     /** Measures on an empty ground of its own. */

@@ -80,7 +80,7 @@ class VersionRaceTest {
         assertThat(
                         count(
                                 "(SELECT version, row_number() OVER (PARTITION BY aggregate ORDER"
-                                    + " BY n) AS place FROM applied) a WHERE version <> place"))
+                                        + " BY n) AS place FROM applied) a WHERE version <> place"))
                 .as("applied out of turn")
                 .isZero();
         assertAllAt(versions);
