@@ -4,6 +4,7 @@ import io.onlyonce.inbox.InboxSeen.State;
 import io.onlyonce.outbox.EventBuffer;
 import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.sql.ClaimedRun;
+import io.onlyonce.sql.SqlState;
 import io.onlyonce.sql.Transaction;
 import io.onlyonce.tx.CommitOutcomeUnknownException;
 
@@ -155,6 +156,12 @@ final class InboxRun<X extends Exception> extends ClaimedRun<List<InboxAnswer>, 
         return rows.stream()
                 .<InboxAnswer>map(row -> new InboxAnswer.InFlight(RETRY_AFTER))
                 .toList();
+    }
+
+    /** Together again, they would take the same rows in the same order; alone, each takes few. */
+    @Override
+    protected boolean isHopeless(Throwable failure) {
+        return rows.size() > 1 && SqlState.is(SqlState.DEADLOCK_DETECTED, failure);
     }
 
     @Override

@@ -195,7 +195,7 @@ public abstract class ClaimedRun<R, X extends Exception> {
     private boolean again(Throwable failure) {
         if (working) {
             said = null;
-            return failure == unknown || retries.again(failure);
+            return failure == unknown || (!isHopeless(failure) && retries.again(failure));
         }
         if (SqlState.isRetryable(failure) && ++claimAborts < CLAIM_ABORTS && !deadline.passed()) {
             return true;
@@ -211,6 +211,11 @@ public abstract class ClaimedRun<R, X extends Exception> {
             unknown.addSuppressed(failure);
             throw unknown;
         }
+        return false;
+    }
+
+    /** True if the same work had better not run again, although a retry might help. */
+    protected boolean isHopeless(Throwable failure) {
         return false;
     }
 
