@@ -51,17 +51,19 @@ final class InboxBatchRun<X extends Exception> {
         for (int i = 0; i < messages.size(); i++) {
             int first = firsts.getOrDefault(messages.get(i).identity(), i);
             if (first != i) {
-                answers[i] = answerOfCopy(first, i);
+                set(i, answerOfCopy(first, i));
             }
         }
         return new InboxBatch(Arrays.asList(answers));
     }
 
+    /** What was not done with left nothing to compare with: then the database is asked. */
     private InboxAnswer answerOfCopy(int first, int copy) {
-        if (!messages.get(first).hash().equals(messages.get(copy).hash())) {
-            return new InboxAnswer.IdentityViolation();
+        boolean isSame = messages.get(first).hash().equals(messages.get(copy).hash());
+        if (answers[first].isDone()) {
+            return isSame ? new InboxAnswer.Duplicate() : new InboxAnswer.IdentityViolation();
         }
-        return answers[first].isDone() ? new InboxAnswer.Duplicate() : answers[first];
+        return isSame ? answers[first] : answerAlone(copy);
     }
 
     private void chunk(List<Integer> indexes) {
@@ -84,7 +86,11 @@ final class InboxBatchRun<X extends Exception> {
     }
 
     private void alone(int i) {
-        set(i, isHeldBack(i) ? new InboxAnswer.Skipped() : ask(i));
+        set(i, answerAlone(i));
+    }
+
+    private InboxAnswer answerAlone(int i) {
+        return isHeldBack(i) ? new InboxAnswer.Skipped() : ask(i);
     }
 
     private InboxAnswer ask(int i) {

@@ -105,6 +105,41 @@ abstract class InboxBatchContract extends DatabaseContract {
     }
 
     @Test
+    void a_copy_that_matches_what_is_stored_is_a_duplicate_also_behind_one_that_does_not()
+            throws Exception {
+        InboxMessage message = Mailroom.message(Mailroom.id("behind-a-violation"));
+        InboxMessage other = Mailroom.message(message.id(), "other");
+        inbox.process(message, Mailroom::apply);
+
+        InboxBatch batch = inbox.processAll(List.of(other, message, other), Mailroom::apply);
+
+        assertThat(batch.answers())
+                .containsExactly(new IdentityViolation(), new Duplicate(), new IdentityViolation());
+        assertThat(Mailroom.effects(db, message.id())).isEqualTo(1);
+    }
+
+    @Test
+    void a_copy_with_another_payload_is_processed_if_the_one_before_it_failed() throws Exception {
+        InboxMessage message = Mailroom.message(Mailroom.id("behind-a-failure"));
+        InboxMessage other = Mailroom.message(message.id(), "other");
+
+        InboxBatch batch =
+                inbox.processAll(
+                        List.of(other, message, message, other),
+                        incoming -> {
+                            if (incoming.message().hash().equals(other.hash())) {
+                                throw new IllegalStateException("torn");
+                            }
+                            Mailroom.apply(incoming);
+                        });
+
+        assertThat(batch.answers().get(0)).isInstanceOf(Failed.class);
+        assertThat(batch.answers().subList(1, 3)).containsExactly(new Processed(), new Duplicate());
+        assertThat(batch.answers().get(3).isDone()).isFalse();
+        assertThat(Mailroom.effects(db, message.id())).isEqualTo(1);
+    }
+
+    @Test
     void a_copy_of_a_message_that_failed_has_its_answer() throws Exception {
         InboxMessage message = Mailroom.message(Mailroom.id("failing-copy"));
 
