@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -51,7 +52,7 @@ class KafkaTest {
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final AtomicInteger sent = new AtomicInteger();
     private final AtomicInteger worked = new AtomicInteger();
-    private final AtomicInteger failed = new AtomicInteger();
+    private final Map<String, Integer> tries = new ConcurrentHashMap<>();
     private volatile boolean enough;
     private TestDatabase db;
     private KafkaBroker broker;
@@ -101,14 +102,14 @@ class KafkaTest {
         first.stop();
 
         System.out.printf(
-                "kafka, %s: %d messages, %d records, %d works failed, %d partitions left without"
+                "kafka, %s: %d messages, %d records, %d polled again, %d partitions left without"
                         + " a commit%n",
                 protocol,
                 sent.get(),
                 ends().values().stream().mapToLong(n -> n).sum(),
-                failed.get(),
+                tries.size(),
                 second.uncommitted);
-        assertThat(failed).as("works that failed").hasPositiveValue();
+        assertThat(tries).as("what had to be polled again").isNotEmpty();
         assertThat(second.uncommitted).as("partitions left without a commit").isPositive();
         assertThat(db.count("SELECT count(*) FROM effect")).isEqualTo(sent.get());
         assertThat(db.count("SELECT count(DISTINCT message) FROM effect")).isEqualTo(sent.get());
@@ -150,7 +151,7 @@ class KafkaTest {
                 .collect(Collectors.toMap(e -> e.getKey().partition(), e -> e.getValue().offset()));
     }
 
-    /** A little ahead of the consumers; one to three copies of each, in any partition. */
+    /** A little ahead of the consumers; one copy or two of each, in any partition. */
     private void produce() {
         var random = ThreadLocalRandom.current();
         try (var producer =
@@ -165,7 +166,7 @@ class KafkaTest {
                 }
                 int number = sent.incrementAndGet();
                 byte[] id = ("m-" + number).getBytes(StandardCharsets.UTF_8);
-                for (int copies = random.nextInt(1, 4); copies > 0; copies--) {
+                for (int copies = random.nextInt(1, 3); copies > 0; copies--) {
                     var one =
                             new ProducerRecord<>(
                                     TOPIC, random.nextInt(PARTITIONS), "a-" + number % 50, id);
@@ -233,9 +234,9 @@ class KafkaTest {
                 insert.setString(2, name);
                 insert.executeUpdate();
             }
-            if (ThreadLocalRandom.current().nextInt(500) == 0) {
-                failed.incrementAndGet();
-                throw new IllegalStateException("the work failed");
+            String id = incoming.message().id();
+            if (id.endsWith("00") && tries.merge(id, 1, Integer::sum) <= 2) {
+                throw new IllegalStateException("with others and alone, it has to be polled again");
             }
         }
 
