@@ -97,6 +97,11 @@ public final class CommandRunner {
         return new CommandRun<>(this, row, type, options, work).run();
     }
 
+    /** The options of every run that brings none of its own. */
+    public RunOptions defaults() {
+        return defaults;
+    }
+
     DataSource dataSource() {
         return dataSource;
     }

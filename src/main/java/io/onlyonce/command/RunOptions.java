@@ -127,7 +127,13 @@ public final class RunOptions {
         return inFlight;
     }
 
-    boolean storesRejections() {
+    /** What says which exceptions of the work are a "no". */
+    public Classifier classifier() {
+        return classifier;
+    }
+
+    /** False after {@link #withoutRejections()}. */
+    public boolean storesRejections() {
         return rejections;
     }
 
