@@ -9,6 +9,7 @@ module io.onlyonce {
 
     exports io.onlyonce;
     exports io.onlyonce.command;
+    exports io.onlyonce.http;
     exports io.onlyonce.inbox;
     exports io.onlyonce.outbox;
     exports io.onlyonce.payload;
