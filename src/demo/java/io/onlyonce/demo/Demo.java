@@ -15,10 +15,12 @@ import org.h2.jdbcx.JdbcDataSource;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Arrays;
 
 /**
  * A bank of two accounts on an embedded database: transactions whose work goes wrong, and commands.
- * Every line is proved from the database; the exit code is 0 only if all of them held.
+ * Every line is proved from the database; the exit code is 0 only if all of them held. With the
+ * argument {@code serve} it is an HTTP server instead.
  */
 public final class Demo {
 
@@ -30,7 +32,11 @@ public final class Demo {
         dataSource.setURL("jdbc:h2:mem:demo;DB_CLOSE_DELAY=-1");
     }
 
-    public static void main(String[] args) throws SQLException {
+    public static void main(String[] args) throws Exception {
+        if (args.length > 0 && args[0].equals("serve")) {
+            Serve.main(Arrays.copyOfRange(args, 1, args.length));
+            return;
+        }
         var demo = new Demo();
         demo.run();
         System.out.println(
