@@ -18,38 +18,42 @@ final class CurlLines {
 
     static List<String> of(int port) {
         var story = new CurlLines("http://127.0.0.1:" + port);
-        story.post("approve a case: 201", APPROVAL, "approve-1", OK);
-        story.post("again: the same answer, Idempotency-Replayed: true", APPROVAL, "approve-1", OK);
+        story.post("201: approve a case", APPROVAL, "approve-1", OK);
         story.post(
-                "another reason under the same key: 422",
+                "201: again, the same answer with Idempotency-Replayed: true",
+                APPROVAL,
+                "approve-1",
+                OK);
+        story.post(
+                "422: another reason under the same key",
                 APPROVAL,
                 "approve-1",
                 "{\"reason\":\"other\"}");
-        story.post("another key: a second approval, 409", APPROVAL, "approve-2", OK);
-        story.post("without a key: 400", APPROVAL, "", OK);
-        story.post("a closed case: 409", "/cases/CASE-9/approvals", "approve-9", OK);
+        story.post("409: another key, so a second approval", APPROVAL, "approve-2", OK);
+        story.post("400: without a key", APPROVAL, "", OK);
+        story.post("409: a closed case", "/cases/CASE-9/approvals", "approve-9", OK);
         story.post(
-                "a primary officer: 201",
+                "201: a primary officer",
                 "/cases/CASE-2/primary-officer",
                 "assign-1",
                 "{\"officerId\":\"OFF-1\",\"reason\":\"local\"}");
         story.post(
-                "an officer with 20 cases: 409, now and in every repetition",
+                "409: an officer with 20 cases, now and in every repetition",
                 "/cases/CASE-3/primary-officer",
                 "assign-2",
                 "{\"officerId\":\"OFF-20\",\"reason\":\"local\"}");
         story.post(
-                "escalate version 1 of a case: 201",
+                "201: escalate version 1 of a case",
                 "/cases/CASE-4/escalations",
                 "escalate-1",
                 "{\"reason\":\"overdue\",\"caseVersion\":1}");
         story.post(
-                "the same version again under another key: 409",
+                "409: the same version again, under another key",
                 "/cases/CASE-4/escalations",
                 "escalate-2",
                 "{\"reason\":\"overdue\",\"caseVersion\":1}");
-        story.get("where a request stands", "/status/case.assign-primary-officer/assign-1");
-        story.get("what became of the case", "/cases/CASE-1");
+        story.get("200: where a request stands", "/status/case.assign-primary-officer/assign-1");
+        story.get("200: what became of the case", "/cases/CASE-1");
         return story.lines;
     }
 
