@@ -6,16 +6,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.Schema;
 import io.onlyonce.command.Claim;
+import io.onlyonce.command.Command;
 import io.onlyonce.command.CommandIds;
 import io.onlyonce.command.CommandRejectedException;
+import io.onlyonce.command.CommandScope;
 import io.onlyonce.command.InFlightPolicy;
+import io.onlyonce.command.PayloadMismatchException;
 import io.onlyonce.command.Rejection;
 import io.onlyonce.command.Resolution;
 import io.onlyonce.command.RunOptions;
 import io.onlyonce.ground.DatabaseContract;
 import io.onlyonce.ground.Race;
 import io.onlyonce.outbox.OutboxEvent;
+import io.onlyonce.payload.JsonLimits;
+import io.onlyonce.payload.PayloadHash;
 import io.onlyonce.payload.StoredResultUnreadableException;
+import io.onlyonce.tx.CommitOutcomeUnknownException;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -57,7 +63,13 @@ abstract class HttpContract extends DatabaseContract {
         Schema.apply(db.dataSource());
         db.execute("CREATE TABLE effect (id varchar(255) NOT NULL, run int NOT NULL)");
         db.execute("CREATE TABLE taken (id varchar(255) PRIMARY KEY)");
-        once = OnlyOnce.on(db.pool(16)).withTtl(Duration.ofDays(7)).build();
+        once =
+                OnlyOnce.on(db.pool(16))
+                        .withTtl(Duration.ofDays(7))
+                        .withDefaults(
+                                RunOptions.standard()
+                                        .withInFlight(InFlightPolicy.waitUpTo(PATIENCE)))
+                        .build();
         http = HttpIdempotency.on(once);
     }
 
@@ -247,6 +259,37 @@ abstract class HttpContract extends DatabaseContract {
                                         }))
                 .isInstanceOf(StoredResultUnreadableException.class);
         assertThat(rows()).isZero();
+
+        CommandScope scope = new CommandScope("acme", "portal", "nested");
+        Command nested = Command.of(scope, key, PayloadHash.ofJson("1"));
+        once.commands().run(nested, String.class, work -> "done");
+        assertThatThrownBy(
+                        () ->
+                                http.handle(
+                                        OPEN,
+                                        request(),
+                                        work -> {
+                                            once.commands()
+                                                    .run(
+                                                            Command.of(
+                                                                    scope,
+                                                                    key,
+                                                                    PayloadHash.ofJson("2")),
+                                                            String.class,
+                                                            w -> "never");
+                                            return StoredResponse.of(200);
+                                        }))
+                .isInstanceOf(PayloadMismatchException.class);
+        assertThatThrownBy(
+                        () ->
+                                http.handle(
+                                        OPEN,
+                                        request(),
+                                        work -> {
+                                            throw new CommitOutcomeUnknownException(
+                                                    new IOException("nested"));
+                                        }))
+                .isInstanceOf(CommitOutcomeUnknownException.class);
     }
 
     @Test
@@ -324,6 +367,7 @@ abstract class HttpContract extends DatabaseContract {
         assertProblem(missing, ProblemCode.MISSING_IDEMPOTENCY_KEY);
         assertProblem(malformed, ProblemCode.INVALID_IDEMPOTENCY_KEY);
         assertProblem(several, ProblemCode.INVALID_IDEMPOTENCY_KEY);
+        assertThat(several.bodyText()).contains("more than one");
         assertThat(runs).hasValue(0);
     }
 
@@ -335,6 +379,44 @@ abstract class HttpContract extends DatabaseContract {
         assertProblem(response, ProblemCode.INVALID_PAYLOAD);
         assertThat(response.bodyText()).contains("\"reason\":\"DUPLICATE_KEY\"");
         assertThat(runs).hasValue(0);
+    }
+
+    @Test
+    void json_limits_are_a_setting() throws Exception {
+        HttpIdempotency flat = http.withJsonLimits(JsonLimits.DEFAULTS.withDepth(1));
+
+        assertProblem(
+                flat.handle(OPEN, request("[[]]"), w -> write(w, 201)),
+                ProblemCode.INVALID_PAYLOAD);
+        assertThat(http.handle(OPEN, request("[[]]"), w -> write(w, 201)).status()).isEqualTo(201);
+    }
+
+    @Test
+    void a_request_without_a_value_for_each_variable_is_a_mistake_of_the_server() {
+        RequestParts forgotten = RequestParts.of("acme", "portal").withKey(List.of("\"k\""));
+
+        assertThatThrownBy(() -> http.handle(OPEN, forgotten, w -> write(w, 201)))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> http.command(OPEN, forgotten))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThat(runs).hasValue(0);
+    }
+
+    @Test
+    void the_handler_sees_its_request_and_operators_what_it_is_about() throws Exception {
+        http.handle(
+                OPEN,
+                request().about("Region", "north"),
+                work -> {
+                    assertThat(work.request().path("region")).isEqualTo("north");
+                    assertThat(work.command().orElseThrow().id()).isEqualTo(key);
+                    return write(work, 201);
+                });
+        try (var connection = db.connect()) {
+            var info = once.dedup().find(connection, command().scope(), key);
+            assertThat(info.resourceType()).hasValue("Region");
+            assertThat(info.resourceId()).hasValue("north");
+        }
     }
 
     @Test
@@ -403,10 +485,15 @@ abstract class HttpContract extends DatabaseContract {
         new Thread(first, "first-caller").start();
         await(running);
         StoredResponse duplicate;
+        long start = System.nanoTime();
         try {
             duplicate = http.handle(operation, request(), work -> write(work, 201));
-            assertThat(http.status(operation, "acme", "portal", key).bodyText())
-                    .contains("IN_FLIGHT");
+            // the default is to wait for as long as everything here may take
+            assertThat(Duration.ofNanos(System.nanoTime() - start))
+                    .isLessThan(PATIENCE.dividedBy(2));
+            StoredResponse status = http.status(operation, "acme", "portal", key);
+            assertThat(status.bodyText()).contains("IN_FLIGHT");
+            assertThat(status.header("Retry-After")).hasValue("1");
         } finally {
             answered.countDown();
         }
@@ -448,6 +535,7 @@ abstract class HttpContract extends DatabaseContract {
         assertThat(duplicate.header("Retry-After")).hasValue("1");
         StoredResponse status = http.status(operation, "acme", "portal", key);
         assertThat(status.status()).isEqualTo(200);
+        assertThat(status.header("Retry-After")).isEmpty();
         assertThat(status.bodyText()).contains("\"state\":\"FINAL\"", "Send the same request");
         assertThat(http.status(operation, "globex", "portal", key).bodyText())
                 .contains("NOT_FOUND");
@@ -497,6 +585,11 @@ abstract class HttpContract extends DatabaseContract {
         newKey();
         http.handle(OPEN, request(), w -> write(w, 201));
         assertThat(lifetimes(Duration.ofDays(7))).isEqualTo(1);
+        newKey();
+        http.handle(OPEN.withoutExpiry(), request(), w -> write(w, 201));
+        try (var connection = db.connect()) {
+            assertThat(once.dedup().find(connection, command().scope(), key).expiresAt()).isEmpty();
+        }
     }
 
     private long lifetimes(Duration ttl) throws SQLException {
@@ -515,7 +608,7 @@ abstract class HttpContract extends DatabaseContract {
         }
     }
 
-    private io.onlyonce.command.Command command() {
+    private Command command() {
         return http.command(OPEN, request());
     }
 

@@ -1,6 +1,7 @@
 package io.onlyonce.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.onlyonce.ground.TestDatabase;
 import io.onlyonce.tx.TransactionOptions;
@@ -69,5 +70,34 @@ class HttpOnPostgresTest extends HttpContract {
         assertThat(response.status()).isEqualTo(201);
         assertThat(attempts).hasValue(3);
         assertThat(effects()).isEqualTo(1);
+    }
+
+    @Test
+    void a_bug_in_the_sql_is_neither_stored_nor_retried() throws Exception {
+        var attempts = new AtomicInteger();
+        HttpIdempotency.Handler<RuntimeException> buggy =
+                work -> {
+                    attempts.incrementAndGet();
+                    write(work, 201);
+                    execute(work, "SELEC 1");
+                    return StoredResponse.of(201);
+                };
+        assertThatThrownBy(() -> http.handle(OPEN, request(), buggy))
+                .isInstanceOf(SQLException.class);
+        StoredResponse hidden =
+                http.handle(
+                        OPEN,
+                        request(),
+                        work -> {
+                            try {
+                                return buggy.handle(work);
+                            } catch (SQLException e) {
+                                return StoredResponse.of(409);
+                            }
+                        });
+
+        assertThat(hidden.status()).isEqualTo(409);
+        assertThat(attempts).hasValue(2);
+        assertThat(rows() + effects()).isZero();
     }
 }

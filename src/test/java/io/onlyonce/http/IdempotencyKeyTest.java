@@ -49,7 +49,10 @@ class IdempotencyKeyTest {
                 "\"'\", '",
                 "\"k\";attempt=2, k",
                 "\"k\"; a;b=?0;c=\"x\\\"\";d=:aGk=:;e=-1.5;f=tok/en:1;*g=@1700000000, k",
-                "\"k\";d=%\"f%c3%bc\", k",
+                "\"k\";d=%\"f%c3%bc az09 ~\", k",
+                "\"k\";d=%\"%a0%f9\", k",
+                "\"k\";a=123456789012345;b=-999999999999.123, k",
+                "\"k\";az09_-.*=a;z=:AZaz09+/==:, k",
             })
     void a_structured_string_is_a_key(String line, String key) {
         assertThat(IdempotencyKey.parse(List.of(line)).value()).isEqualTo(key);
@@ -93,6 +96,13 @@ class IdempotencyKeyTest {
                 "\"k\";a=-",
                 "\"k\";a=:x",
                 "\"k\";a=:====:",
+                "\"k\";a=:a===:",
+                "\"k\";a=%\"%g0\"",
+                "\"k\";a=%\"%0g\"",
+                "\"k\";a=%\"%0",
+                "\"k\";a=%\"\u007f\"",
+                "\"k\";a=%\"\u001f\"",
+                "\"k\";a=1234567890123.123",
                 "\"k\";a=@1.5",
                 "\"k\";a=%\"%C3\"",
                 "\"k\";a=\"x",
@@ -129,6 +139,19 @@ class IdempotencyKeyTest {
         assertThat(IdempotencyKey.parse(List.of("\"" + longest + "\"")).value()).isEqualTo(longest);
         assertThat(KeyFormat.strict().withShortest(3).parse(List.of("\"abc\"")).value())
                 .isEqualTo("abc");
+        assertThat(
+                        KeyFormat.strict()
+                                .withShortest(255)
+                                .parse(List.of("\"" + longest + "\""))
+                                .value())
+                .isEqualTo(longest);
+        assertThat(
+                        KeyFormat.strict()
+                                .withPattern(Pattern.compile("[0-9]+"))
+                                .parse(List.of("\"12\""))
+                                .value())
+                .isEqualTo("12");
+        assertThat(LENIENT.parse(List.of("~!"))).isNotEqualTo(LENIENT.parse(List.of("~")));
         assertThatThrownBy(() -> KeyFormat.strict().withShortest(0))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> KeyFormat.strict().withShortest(256))

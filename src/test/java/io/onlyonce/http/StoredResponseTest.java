@@ -110,6 +110,10 @@ class StoredResponseTest {
         assertThatThrownBy(() -> response.headers().put("B", List.of()))
                 .isInstanceOf(UnsupportedOperationException.class);
         assertThat(response).hasToString("StoredResponse[200, 1 bytes]");
+        assertThat(response)
+                .isNotEqualTo(StoredResponse.of(201, response.headers(), response.body()))
+                .isNotEqualTo(StoredResponse.of(200).withBody(response.body()))
+                .isNotEqualTo(response.withBody(new byte[0]));
     }
 
     @Test
@@ -146,6 +150,31 @@ class StoredResponseTest {
                 .containsPattern("\"retryable\":(true|false)")
                 .containsPattern("\"title\":\"[A-Z][^\"]+\"")
                 .containsPattern("\"detail\":\"[A-Z][^\"]+\\.\"");
+    }
+
+    @Test
+    void a_problem_can_be_said_in_other_words() {
+        ProblemDetails own =
+                ProblemCode.INVALID_PAYLOAD
+                        .details()
+                        .withType("https://example.com/p")
+                        .withTitle("T")
+                        .withStatus(499)
+                        .withDetail("D")
+                        .withRetryable(true)
+                        .with("more", "M")
+                        .with("code", "not overwritten");
+
+        assertThat(own.type()).isEqualTo("https://example.com/p");
+        assertThat(own.title()).isEqualTo("T");
+        assertThat(own.status()).isEqualTo(499);
+        assertThat(own.detail()).isEqualTo("D");
+        assertThat(own.code()).isEqualTo("INVALID_PAYLOAD");
+        assertThat(own.retryable()).isTrue();
+        assertThat(own.toResponse().bodyText())
+                .isEqualTo(
+                        "{\"type\":\"https://example.com/p\",\"title\":\"T\",\"status\":499,\"detail\":\"D\","
+                            + "\"code\":\"INVALID_PAYLOAD\",\"retryable\":true,\"more\":\"M\"}");
     }
 
     @Test
