@@ -8,8 +8,8 @@ import java.util.Optional;
 import javax.sql.DataSource;
 
 /**
- * What {@code OnlyOnce} was built with, as far as commands go. Of a package that is not exported,
- * so that only the library itself can wire its parts.
+ * What {@code OnlyOnce} was built with, as far as commands and messages go. Of a package that is
+ * not exported, so that only the library itself can wire its parts.
  *
  * @param onEvents called after a commit that stored events
  * @param hashAlgorithm what new payload hashes are written with; 0 for the newest

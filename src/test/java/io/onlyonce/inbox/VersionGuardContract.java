@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.concurrent.Callable;
 
 /** What a projection's memory of versions promises on every database. */
 abstract class VersionGuardContract extends DatabaseContract {
@@ -119,6 +120,86 @@ abstract class VersionGuardContract extends DatabaseContract {
             assertThat(answers).filteredOn(Advance::isApply).hasSize(1);
             assertThat(answers).allMatch(a -> a.isApply() || a.kind() == Kind.STALE);
         }
+    }
+
+    @Test
+    void who_is_overtaken_is_never_told_to_wait_for_the_very_version_it_brings() throws Exception {
+        String id = Mailroom.id("overtaken");
+        int last = 200;
+        Callable<Boolean> leads =
+                () -> {
+                    for (long version = 1; version <= last; version++) {
+                        advance(guard, id, version);
+                    }
+                    return true;
+                };
+        Callable<Boolean> asks =
+                () -> {
+                    boolean makesSense = true;
+                    long version = 1;
+                    while (version <= last) {
+                        Advance answer = advance(guard, id, version);
+                        makesSense &= answer.kind() != Kind.GAP || answer.expected() < version;
+                        version = answer.expected() + 1; // always one ahead of what is next
+                    }
+                    return makesSense;
+                };
+
+        assertThat(Race.of(List.of(leads, asks, asks, asks))).containsOnly(true);
+    }
+
+    @Test
+    void whoever_resets_a_projection_in_the_middle_makes_nobody_count_what_is_not_stored()
+            throws Exception {
+        String id = Mailroom.id("reset");
+        Callable<Integer> follow =
+                () -> {
+                    int applied = 0;
+                    for (int i = 0; i < 150; i++) {
+                        applied += count(advanceAll(step(id, 1)));
+                    }
+                    return applied;
+                };
+        Callable<Integer> reset =
+                () -> {
+                    int known = 0;
+                    for (int i = 0; i < 150; i++) {
+                        known +=
+                                once.transactions()
+                                                .<Boolean, SQLException>execute(
+                                                        c -> hasApplied(c, id) && forget(c, id))
+                                        ? 1
+                                        : 0;
+                    }
+                    return -known;
+                };
+
+        int left = Race.of(List.of(follow, follow, reset)).stream().mapToInt(n -> n).sum();
+
+        long stored =
+                db.count(
+                        "SELECT count(*) FROM onlyonce.projection_version WHERE version = 1 AND"
+                                + " aggregate_id = '"
+                                + id
+                                + "'");
+        assertThat(left).as("applied and not reset").isEqualTo((int) stored);
+    }
+
+    /** Locks the row, if it is there. */
+    private static boolean hasApplied(Connection connection, String id) throws SQLException {
+        try (var select =
+                connection.prepareStatement(
+                        "SELECT version FROM onlyonce.projection_version WHERE aggregate_id = ? FOR"
+                                + " UPDATE")) {
+            select.setString(1, id);
+            try (var row = select.executeQuery()) {
+                return row.next() && row.getLong("version") == 1;
+            }
+        }
+    }
+
+    private boolean forget(Connection connection, String id) throws SQLException {
+        return guard.reset(connection, "list", "acme", "Case", id);
     }
 
     @Test
