@@ -1,7 +1,9 @@
 package io.onlyonce.compare;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -19,6 +21,20 @@ record Spread(double median, double low, double high, int n) {
                 quantile(sorted, 0.25),
                 quantile(sorted, 0.75),
                 sorted.length);
+    }
+
+    /** One by one: what was measured side by side. */
+    static Spread ratios(List<Double> values, List<Double> baseline) {
+        List<Double> ratios = new ArrayList<>();
+        for (int i = 0; i < values.size(); i++) {
+            ratios.add(values.get(i) / Math.max(baseline.get(i), 1e-9));
+        }
+        return of(ratios);
+    }
+
+    /** The same for each of n. */
+    static Spread counted(double value, int n) {
+        return new Spread(value, value, value, n);
     }
 
     static double median(long[] values) {
