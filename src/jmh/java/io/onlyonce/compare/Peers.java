@@ -29,6 +29,7 @@ final class Peers implements Compare.Comparison {
                 ours.run(id, 1);
                 known.add(id);
             }
+            ground.execute("VACUUM ANALYZE");
             var ways =
                     new Interleaved()
                             .add(Fresh.BARE, bare)
