@@ -45,6 +45,7 @@ final class Dbos implements Variant, AutoCloseable {
     private final DBOS dbos;
     private final Deposits deposits;
 
+    @SuppressWarnings("removal") // of the setting: the server must not start before it is gone
     Dbos(DataSource own, DataSource business) {
         dbos =
                 new DBOS(

@@ -151,6 +151,10 @@ final class FalseAborts implements Compare.Comparison {
                 "% rolled back, bare",
                 where, Spread.of(bare.rolledBack), "mean %.3f".formatted(mean(bare.rolledBack)));
         report.add("% rolled back, OnlyOnce", where, Spread.of(ours.rolledBack), goal);
+        double beyond = mean(ours.rolledBack) - 2 * mean(bare.rolledBack);
+        report.add(
+                "% rolled back, beyond twice bare",
+                where, Spread.counted(Math.max(0, beyond), ours.rolledBack.size()));
         report.add("% failed, bare", where, Spread.of(bare.seen));
         report.add("% failed, OnlyOnce", where, Spread.of(ours.seen));
     }

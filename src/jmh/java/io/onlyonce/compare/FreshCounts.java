@@ -13,6 +13,7 @@ final class FreshCounts {
     /** As often as the driver needs to prepare on the server, and some more. */
     private static final int BEFORE = 300;
 
+    private static final int TRIPS = 20;
     private static final int TIMES = 1_000;
 
     private final Ground ground;
@@ -24,9 +25,12 @@ final class FreshCounts {
     }
 
     void run(Effort effort) throws Exception {
+        Map<String, Double> trips = new LinkedHashMap<>();
         for (Fresh.Contender each : Fresh.contenders()) {
-            trips(each);
+            trips.put(each.name(), trips(each).median());
         }
+        double added = trips.get(Fresh.OURS) - trips.get(Fresh.BARE);
+        report.add("round trips added to bare", Fresh.OURS, Spread.counted(added, TRIPS));
         Map<String, List<Double>> wal = new LinkedHashMap<>();
         for (int round = 1; round <= effort.rounds(); round++) {
             for (Fresh.Contender each : Fresh.contenders()) {
@@ -44,18 +48,19 @@ final class FreshCounts {
         }
     }
 
-    private void trips(Fresh.Contender each) throws Exception {
+    private Spread trips(Fresh.Contender each) throws Exception {
         try (var proxy = ground.proxy();
                 var pool = ground.poolThrough(proxy, each.isolation())) {
             Variant variant = each.maker().on(pool);
-            repeat(variant, 20);
+            repeat(variant, TRIPS);
             List<Double> trips = new ArrayList<>();
-            for (int i = 0; i < 20; i++) {
+            for (int i = 0; i < TRIPS; i++) {
                 proxy.resetCounters();
                 repeat(variant, 1);
                 trips.add((double) proxy.roundTrips());
             }
             report.add("round trips", each.name(), Spread.of(trips));
+            return Spread.of(trips);
         }
     }
 

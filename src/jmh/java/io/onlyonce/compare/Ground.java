@@ -30,11 +30,15 @@ final class Ground implements AutoCloseable {
 
     static Ground open() throws SQLException {
         String url = System.getenv("ONLYONCE_BENCH_URL");
-        var ground =
-                new Ground(
-                        url == null || url.isBlank()
-                                ? PostgresServer.startPrivate()
-                                : PostgresServer.at(url));
+        return on(
+                url == null || url.isBlank()
+                        ? PostgresServer.startPrivate()
+                        : PostgresServer.at(url));
+    }
+
+    /** On a server that runs already, and is closed with it if it is private. */
+    static Ground on(PostgresServer server) throws SQLException {
+        var ground = new Ground(server);
         Schema.apply(ground.db.dataSource());
         Business.create(ground);
         return ground;

@@ -54,6 +54,22 @@ record Spread(double median, double low, double high, int n) {
                 Locale.ROOT, "%s (%s to %s, n=%d)", number(median), number(low), number(high), n);
     }
 
+    /** As in a table: as many digits as help. */
+    static String brief(double value) {
+        double size = Math.abs(value);
+        if (value == Math.rint(value) || size >= 100) {
+            return String.format(Locale.ROOT, "%,.0f", value);
+        }
+        return String.format(Locale.ROOT, size >= 10 ? "%.1f" : "%.2f", value);
+    }
+
+    /** Median and middle half, for a table. */
+    String cell() {
+        return low == high && low == median
+                ? brief(median)
+                : "%s (%s to %s)".formatted(brief(median), brief(low), brief(high));
+    }
+
     /** Three digits where they say something. */
     static String number(double value) {
         return String.format(Locale.ROOT, Math.abs(value) >= 100 ? "%.0f" : "%.3f", value);
