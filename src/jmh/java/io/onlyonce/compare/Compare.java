@@ -49,6 +49,9 @@ public final class Compare {
                         "There is no comparison " + name + "; choose from " + KNOWN.keySet());
             }
         }
+        if (names.isEmpty()) {
+            Report.forgetAll(); // a whole run is made of one run's results
+        }
         for (String name : names.isEmpty() ? KNOWN.keySet() : names) {
             try (var ground = Ground.open()) {
                 run(ground, name, effort).finish();

@@ -45,6 +45,17 @@ final class Report {
         return new Content(name, server, measuredAt, rows);
     }
 
+    /** Removes what earlier comparisons wrote. */
+    static void forgetAll() throws IOException {
+        for (String each : Compare.KNOWN.keySet()) {
+            Files.deleteIfExists(file(each));
+        }
+    }
+
+    private static Path file(String name) {
+        return Path.of("build", "compare-" + name + ".json");
+    }
+
     /** Prints the table and writes {@code build/compare-<name>.json}. */
     void finish() throws IOException {
         System.out.println();
@@ -55,7 +66,7 @@ final class Report {
                     row.measure(), row.variant(), row.value(), row.goal());
         }
         System.out.println();
-        Path file = Path.of("build", "compare-" + name + ".json");
+        Path file = file(name);
         Files.createDirectories(file.getParent());
         JsonMapper.builder()
                 .enable(SerializationFeature.INDENT_OUTPUT)

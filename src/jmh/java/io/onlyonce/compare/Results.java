@@ -43,8 +43,13 @@ record Results(String measuredAt, List<Report.Content> comparisons) {
                 .map(first -> new Results(first, comparisons));
     }
 
-    /** Writes it where {@link #kept} finds it. */
+    /** Writes it where {@link #kept} finds it; only a whole run is worth keeping. */
     void keep(Path folder) throws IOException {
+        if (comparisons.size() < Compare.KNOWN.size()) {
+            throw new IllegalStateException(
+                    "Only %d of %d comparisons have been run; run ./gradlew compare without arguments first"
+                            .formatted(comparisons.size(), Compare.KNOWN.size()));
+        }
         String name = "run-" + measuredAt.substring(0, 16).replace(":", "") + ".json";
         Files.createDirectories(folder);
         JSON.writeValue(folder.resolve(name).toFile(), this);
