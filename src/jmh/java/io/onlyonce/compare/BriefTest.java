@@ -8,6 +8,9 @@ import io.onlyonce.tx.Isolation;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -95,6 +98,37 @@ class BriefTest {
 
     private static String words(String sql) {
         return sql.replaceAll("\\s+", " ");
+    }
+
+    @Test
+    void every_benchmark_runs() throws Exception {
+        System.setProperty("jmh.ignoreLock", "true"); // nothing is timed here
+        var results =
+                new Runner(
+                                new OptionsBuilder()
+                                        .include("io.onlyonce.compare")
+                                        .forks(0)
+                                        .mode(Mode.SingleShotTime)
+                                        .warmupIterations(0)
+                                        .measurementIterations(1)
+                                        .param("ids", "1")
+                                        .param("events", "1", "10")
+                                        .param("rows", "600")
+                                        .shouldFailOnError(true)
+                                        .build())
+                        .run();
+
+        assertThat(results)
+                .extracting(
+                        each -> each.getParams().getBenchmark().replaceAll(".*[.](.*)[.].*", "$1"))
+                .contains(
+                        "FreshBenchmark",
+                        "KnownBenchmark",
+                        "ContentionBenchmark",
+                        "AppendBenchmark",
+                        "InboxBenchmark",
+                        "HashBenchmark",
+                        "DrainBenchmark");
     }
 
     private static double median(String comparison, String measure, String variant) {
