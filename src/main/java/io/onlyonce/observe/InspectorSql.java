@@ -91,15 +91,22 @@ record InspectorSql(SchemaName schema, boolean postgres) {
     }
 
     String blocked() {
+        String waiting =
+                """
+                FROM SCHEMA.outbox_event e WHERE e.state = 3 AND e.aggregate_id = b.aggregate_id
+                    AND e.aggregate_type = b.aggregate_type AND e.tenant = b.tenant\
+                """;
         return of(
                 """
-                SELECT b.tenant, b.aggregate_type, b.aggregate_id, b.blocked_at, NULLIF(b.blocked_until, %s) AS until,
-                    (SELECT count(*) FROM (SELECT 1 FROM SCHEMA.outbox_event e WHERE e.state = 3
-                        AND e.aggregate_id = b.aggregate_id AND e.aggregate_type = b.aggregate_type
-                        AND e.tenant = b.tenant LIMIT %d) w) AS waiting
+                SELECT b.tenant, b.aggregate_type, b.aggregate_id, b.blocked_at, NULLIF(b.blocked_until, %s) AS until, (%s) AS waiting
                 FROM SCHEMA.outbox_blocked b ORDER BY b.aggregate_id, b.aggregate_type, b.tenant LIMIT ?\
                 """
-                        .formatted(postgres ? "'infinity'" : H2_NEVER, Inspector.COUNTED));
+                        .formatted(
+                                postgres ? "'infinity'" : H2_NEVER,
+                                postgres
+                                        ? "SELECT count(*) FROM (SELECT 1 %s LIMIT %d) w"
+                                                .formatted(waiting, Inspector.COUNTED)
+                                        : "SELECT count(*) " + waiting));
     }
 
     // ---- end of the outbox ----

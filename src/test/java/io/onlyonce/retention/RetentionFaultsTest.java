@@ -224,8 +224,7 @@ class RetentionFaultsTest extends DatabaseContract {
     @Test
     void nothing_reads_the_clock_of_the_jvm() throws IOException {
         var clock =
-                Pattern.compile(
-                        "currentTimeMillis|\\.now\\(\\)|Clock|new Date|LocalDate|Calendar");
+                Pattern.compile("currentTimeMillis|\\.now\\(\\)|Clock|new Date|LocalDate|Calendar");
         try (Stream<Path> files = Files.list(Path.of("src/main/java/io/onlyonce/retention"))) {
             for (Path file : files.toList()) {
                 String code = Files.readString(file).replace("pg_catalog.now()", "");
