@@ -11,7 +11,9 @@ module io.onlyonce {
     exports io.onlyonce.command;
     exports io.onlyonce.http;
     exports io.onlyonce.inbox;
+    exports io.onlyonce.observe;
     exports io.onlyonce.outbox;
     exports io.onlyonce.payload;
+    exports io.onlyonce.retention;
     exports io.onlyonce.tx;
 }

@@ -5,6 +5,7 @@ import io.onlyonce.command.CommandRunner;
 import io.onlyonce.command.RunOptions;
 import io.onlyonce.inbox.Inbox;
 import io.onlyonce.inbox.VersionGuard;
+import io.onlyonce.observe.Inspector;
 import io.onlyonce.outbox.DeadLetters;
 import io.onlyonce.outbox.EventPublisher;
 import io.onlyonce.outbox.Outbox;
@@ -12,6 +13,8 @@ import io.onlyonce.outbox.OutboxMode;
 import io.onlyonce.outbox.OutboxRelay;
 import io.onlyonce.outbox.RelayOptions;
 import io.onlyonce.payload.ResultCodec;
+import io.onlyonce.retention.Retention;
+import io.onlyonce.retention.RetentionOptions;
 import io.onlyonce.sql.CommandSetup;
 import io.onlyonce.sql.Database;
 import io.onlyonce.sql.EventRows;
@@ -127,6 +130,28 @@ public final class OnlyOnce {
     /** Remembers how far projections have come; strict, and from version 1 on. */
     public VersionGuard versionGuard() {
         return VersionGuard.of(setup);
+    }
+
+    /** Removes what has served its time, with the standard options; start it, or run it. */
+    public Retention retention() throws SQLException {
+        return retention(RetentionOptions.standard());
+    }
+
+    /**
+     * Removes what has served its time; start it, or run it.
+     *
+     * @throws SchemaOutdatedException if tombstones are wanted and their index is missing
+     */
+    public Retention retention(RetentionOptions options) throws SQLException {
+        if (!options.tombstoned().isEmpty()) {
+            Schema.verifyTombstones(relaySetup.dataSource(), relaySetup.schema());
+        }
+        return Retention.of(relaySetup, options);
+    }
+
+    /** Answers what operators ask. */
+    public Inspector inspector() {
+        return Inspector.of(relaySetup);
     }
 
     /** Plain transactions with the same defaults. */

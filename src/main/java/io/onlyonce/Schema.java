@@ -59,6 +59,10 @@ public final class Schema {
             "SELECT 1 FROM information_schema.tables WHERE lower(table_schema) = ? AND"
                     + " lower(table_name) = ?";
 
+    private static final String H2_INDEX =
+            "SELECT 1 FROM information_schema.indexes WHERE lower(index_schema) = ? AND"
+                    + " lower(index_name) = ?";
+
     private Schema() {}
 
     /** Brings the schema {@code onlyonce} up to date; does nothing if it is. */
@@ -93,6 +97,23 @@ public final class Schema {
         var name = new SchemaName(schema);
         new TransactionTemplate(dataSource, OPTIONS)
                 .execute(connection -> verify(connection, name));
+    }
+
+    /** Without the index, a search for expired results would read all commands every time. */
+    static void verifyTombstones(DataSource dataSource, SchemaName name) throws SQLException {
+        String index = "command_dedup_tombstone";
+        boolean isThere =
+                new TransactionTemplate(dataSource, OPTIONS)
+                        .execute(
+                                connection ->
+                                        found(
+                                                connection,
+                                                postgres(connection) ? PG_TABLE : H2_INDEX,
+                                                name.value(),
+                                                index));
+        if (!isThere) {
+            throw SchemaOutdatedException.missingIndex(name.value(), index);
+        }
     }
 
     /** Returns the version that the schema is at afterwards. */

@@ -33,6 +33,15 @@ public final class SchemaOutdatedException extends OnlyOnceException {
                         + ": restore what was dropped, or apply the SQL files to an empty schema.");
     }
 
+    static SchemaOutdatedException missingIndex(String schema, String index) {
+        return new SchemaOutdatedException(
+                "The schema "
+                        + schema
+                        + " lacks the index "
+                        + index
+                        + ": run tombstones.sql of the sql folder, or retain without tombstones.");
+    }
+
     /** For a statement that found no table; said before anything else is tried. */
     public static SchemaOutdatedException missingTables(String schema) {
         return tooOld(schema, 0, 1);

@@ -18,6 +18,7 @@ public final class SqlState {
     public static final String CONNECTION_DOES_NOT_EXIST = "08003";
     public static final String LOCK_NOT_AVAILABLE = "55P03";
     public static final String UNIQUE_VIOLATION = "23505";
+    public static final String QUERY_CANCELED = "57014";
 
     /** Raised by a finish in another transaction than its claim was made in. */
     public static final String NOT_THIS_TRANSACTION = "OO001";

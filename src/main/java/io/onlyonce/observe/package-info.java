@@ -1,0 +1,3 @@
+/** What operators ask. */
+@org.jspecify.annotations.NullMarked
+package io.onlyonce.observe;

@@ -1,0 +1,111 @@
+package io.onlyonce.retention;
+
+import io.onlyonce.retention.Step.Range;
+import io.onlyonce.retention.Step.Taken;
+import io.onlyonce.sql.Deadline;
+import io.onlyonce.sql.Fingerprint;
+import io.onlyonce.sql.RelaySetup;
+import io.onlyonce.sql.SqlState;
+import io.onlyonce.sql.Transaction;
+import io.onlyonce.tx.TransactionOptions;
+
+import org.jspecify.annotations.Nullable;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.util.Optional;
+
+/**
+ * One step's way through its table in one run. It goes on where the last chunk ended, because rows
+ * that were just removed lie in the index until a vacuum; what was skipped is left to the next run.
+ */
+final class Sweep {
+
+    private static final int FIRST_SIZE = 1_000;
+    private static final int LARGEST_SIZE = 10_000;
+    private static final Duration TRANSACTION = Duration.ofSeconds(30);
+
+    /** What a chunk came to. */
+    record Chunk(State state, Taken taken, Duration took) {
+
+        static Chunk without(State state) {
+            return new Chunk(state, new Taken(0, 0), Duration.ZERO);
+        }
+    }
+
+    enum State {
+        MORE,
+        DONE,
+        /** Another runner is at work. */
+        ELSEWHERE
+    }
+
+    private final Step step;
+    private final RelaySetup setup;
+    private final Duration bound;
+    private final TransactionOptions transaction;
+    private @Nullable OffsetDateTime position;
+    private int size = FIRST_SIZE;
+
+    Sweep(Step step, RelaySetup setup, Duration bound) {
+        this.step = step;
+        this.setup = setup;
+        this.bound = bound;
+        TransactionOptions base = TransactionOptions.readCommitted();
+        transaction = setup.poolAutoCommitOff() ? base.poolAutoCommitOff() : base;
+    }
+
+    static long lockKey(RelaySetup setup) {
+        return Fingerprint.of("onlyonce/1", setup.schema().value(), "retention").toLong();
+    }
+
+    Rule.Kind kind() {
+        return step.rule().kind();
+    }
+
+    /** Takes the next rows in a transaction of their own: all of them, or none. */
+    Chunk chunk() throws SQLException {
+        try {
+            return Transaction.within(
+                    Transaction.begin(setup.dataSource(), transaction, Deadline.after(TRANSACTION)),
+                    this::chunk);
+        } catch (SQLException e) {
+            if (size > 1 && SqlState.is(SqlState.QUERY_CANCELED, e)) { // held its rows too long
+                size = Math.max(1, size / 4);
+                return new Chunk(State.MORE, new Taken(0, 0), bound);
+            }
+            throw e;
+        }
+    }
+
+    private Chunk chunk(Transaction tx) throws SQLException {
+        if (!step.tryLock(tx.connection(), lockKey(setup))) {
+            return Chunk.without(State.ELSEWHERE);
+        }
+        Optional<Range> range = step.next(tx.connection(), position, size);
+        if (range.isEmpty()) {
+            return Chunk.without(State.DONE);
+        }
+        // A single row is taken however long it lasts, or it would stay for ever.
+        step.limit(tx.connection(), size > 1 ? bound.toMillis() : TRANSACTION.toMillis());
+        long start = System.nanoTime();
+        Taken taken = step.take(tx.connection(), range.get(), size);
+        tx.commit();
+        Duration took = Duration.ofNanos(System.nanoTime() - start);
+        boolean isFull = taken.rows() == size;
+        position = range.get().last();
+        adapt(took, isFull);
+        // A chunk of which everything is in somebody's hands would be found again and again.
+        return new Chunk(taken.rows() == 0 ? State.DONE : State.MORE, taken, took);
+    }
+
+    /** Aims at a third of the bound, in small steps. */
+    private void adapt(Duration took, boolean isFull) {
+        double wanted = bound.toNanos() / 3.0 / Math.max(1, took.toNanos());
+        if (wanted < 1 || isFull) {
+            double next = size * Math.max(0.5, Math.min(1.5, wanted));
+            size = (int) Math.max(1, Math.min(LARGEST_SIZE, next));
+        }
+    }
+}

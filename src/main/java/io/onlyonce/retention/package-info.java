@@ -1,0 +1,3 @@
+/** What has served its time goes: in small chunks, on the database's clock, and never too early. */
+@org.jspecify.annotations.NullMarked
+package io.onlyonce.retention;
