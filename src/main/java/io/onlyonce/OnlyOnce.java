@@ -11,6 +11,7 @@ import io.onlyonce.outbox.Outbox;
 import io.onlyonce.outbox.OutboxMode;
 import io.onlyonce.outbox.OutboxRelay;
 import io.onlyonce.outbox.RelayOptions;
+import io.onlyonce.payload.ResultCipher;
 import io.onlyonce.payload.ResultCodec;
 import io.onlyonce.sql.CommandSetup;
 import io.onlyonce.sql.Database;
@@ -142,6 +143,7 @@ public final class OnlyOnce {
         private final DataSource dataSource;
         private SchemaName schema = SchemaName.DEFAULT;
         private ResultCodec codec = ResultCodec.json();
+        private Optional<ResultCipher> cipher = Optional.empty();
         private int resultLimit = 1 << 20;
         private int hashAlgorithm;
         private boolean withoutExpiry;
@@ -208,6 +210,15 @@ public final class OnlyOnce {
             return this;
         }
 
+        /**
+         * Results, details of rejections and payload hashes of commands are stored under keys; in
+         * clear by default. Rows that are in clear already stay so, and are read.
+         */
+        public Builder withCipher(ResultCipher cipher) {
+            this.cipher = Optional.of(cipher);
+            return this;
+        }
+
         /** The largest encoded result in bytes; 1 MB by default. */
         public Builder withResultLimit(int bytes) {
             if (bytes < 0 || bytes > LARGEST_RESULT) {
@@ -253,6 +264,7 @@ public final class OnlyOnce {
                             database,
                             schema,
                             codec,
+                            cipher,
                             resultLimit,
                             hashAlgorithm,
                             withoutExpiry,

@@ -14,6 +14,7 @@ import org.slf4j.LoggerFactory;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * The low road: claim and completion inside a transaction that the caller owns, begins and ends.
@@ -110,7 +111,11 @@ public final class CommandDedup {
     private void finish(Connection connection, Claim.Started started, Final end)
             throws SQLException {
         try {
-            store.finish(connection, started.mark(), started.row(), end);
+            store.finish(
+                    connection,
+                    started.mark(),
+                    started.row(),
+                    settings.seal().sealed(started.row(), end));
         } catch (SQLException e) {
             if (SqlState.is(SqlState.CLAIM_LOST, e)
                     || SqlState.is(SqlState.NOT_THIS_TRANSACTION, e)) {
@@ -164,7 +169,13 @@ public final class CommandDedup {
             if (!store.tryLock(connection, NewRow.lockKey(settings.schema(), scope, id), false)) {
                 throw new NothingToResolveException(scope, id, "it is in flight");
             }
-            if (!store.resolve(connection, scope, id, settled)) {
+            Optional<StoredRow> row = store.read(connection, scope, id);
+            if (row.isEmpty()
+                    || !store.resolve(
+                            connection,
+                            scope,
+                            id,
+                            settings.seal().sealed(scope, id, row.get(), settled))) {
                 throw new NothingToResolveException(
                         scope, id, "it has no committed claim without a completion");
             }

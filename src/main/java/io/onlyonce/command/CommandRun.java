@@ -75,7 +75,7 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
                             runner.dataSource(),
                             options.transaction(),
                             deadline(),
-                            connection -> store.read(connection, row));
+                            connection -> store.read(connection, command.scope(), command.id()));
         } catch (SQLException e) {
             throw explained(e);
         }
@@ -149,7 +149,7 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
 
     private void commit(Transaction transaction, Final end, boolean undo, List<OutboxEvent> events)
             throws SQLException {
-        var finish = new CommandStore.Finish(plan, undo, end, events);
+        var finish = new CommandStore.Finish(plan, undo, settings.seal().sealed(row, end), events);
         try {
             commit(
                     transaction,

@@ -96,9 +96,10 @@ abstract sealed class CommandStore permits PostgresCommands, H2Commands {
     }
 
     /** Reads the row without claiming anything. */
-    final Optional<StoredRow> read(Connection connection, NewRow row) throws SQLException {
+    final Optional<StoredRow> read(Connection connection, CommandScope scope, String id)
+            throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(select())) {
-            bindKey(statement, 1, row.command().scope(), row.command().id());
+            bindKey(statement, 1, scope, id);
             try (ResultSet rows = statement.executeQuery()) {
                 return rows.next() ? Optional.of(stored(rows)) : Optional.empty();
             }
@@ -136,6 +137,7 @@ abstract sealed class CommandStore permits PostgresCommands, H2Commands {
                 row.getInt("hash_version"),
                 row.getBytes("payload_hash"),
                 row.getString("content_tag"),
+                row.getString("key_id"),
                 row.getBytes("result"),
                 row.getString("rejection_code"),
                 row.getObject("started_at", OffsetDateTime.class),

@@ -1,5 +1,6 @@
 package io.onlyonce.sql;
 
+import io.onlyonce.payload.ResultCipher;
 import io.onlyonce.payload.ResultCodec;
 
 import java.time.Duration;
@@ -21,6 +22,7 @@ public record CommandSetup(
         Database database,
         SchemaName schema,
         ResultCodec codec,
+        Optional<ResultCipher> cipher,
         int resultLimit,
         int hashAlgorithm,
         boolean withoutExpiry,

@@ -47,7 +47,13 @@ final class ScheduleSession {
     private static final Duration BLOCK = Duration.ofMinutes(5);
 
     private static final Settings SETTINGS =
-            new Settings(SchemaName.DEFAULT, ResultCodec.json(), 1 << 20, 0, Expiry.NEVER);
+            new Settings(
+                    SchemaName.DEFAULT,
+                    ResultCodec.json(),
+                    1 << 20,
+                    0,
+                    Expiry.NEVER,
+                    new Seal(SchemaName.DEFAULT, null));
 
     private final TestDatabase db;
     private final String name;
