@@ -5,6 +5,7 @@ import io.onlyonce.command.CommandRunner;
 import io.onlyonce.command.RunOptions;
 import io.onlyonce.inbox.Inbox;
 import io.onlyonce.inbox.VersionGuard;
+import io.onlyonce.observe.OnlyOnceListener;
 import io.onlyonce.outbox.DeadLetters;
 import io.onlyonce.outbox.EventPublisher;
 import io.onlyonce.outbox.Outbox;
@@ -16,6 +17,7 @@ import io.onlyonce.payload.ResultCodec;
 import io.onlyonce.sql.CommandSetup;
 import io.onlyonce.sql.Database;
 import io.onlyonce.sql.EventRows;
+import io.onlyonce.sql.Observer;
 import io.onlyonce.sql.RelaySetup;
 import io.onlyonce.sql.SchemaName;
 import io.onlyonce.tx.TransactionTemplate;
@@ -69,7 +71,7 @@ public final class OnlyOnce {
         DataSource dataSource = relaySetup.dataSource();
         dedup = CommandDedup.of(setup);
         commands = CommandRunner.of(setup, defaults);
-        outbox = Outbox.of(setup.events());
+        outbox = Outbox.of(setup);
         transactions =
                 TransactionTemplate.of(
                         dataSource,
@@ -152,6 +154,7 @@ public final class OnlyOnce {
         private RunOptions defaults = RunOptions.standard();
         private OutboxMode mode = OutboxMode.KEEP;
         private boolean notify;
+        private Optional<OnlyOnceListener> listener = Optional.empty();
 
         private Builder(DataSource dataSource) {
             this.dataSource = dataSource;
@@ -201,6 +204,12 @@ public final class OnlyOnce {
          */
         public Builder withNotify() {
             this.notify = true;
+            return this;
+        }
+
+        /** Is told of every decision; nobody by default. */
+        public Builder withListener(OnlyOnceListener listener) {
+            this.listener = Optional.of(listener);
             return this;
         }
 
@@ -257,6 +266,7 @@ public final class OnlyOnce {
                         schema);
             }
             Schema.verify(dataSource, schema.value());
+            var observer = listener.map(Observer::new).orElse(Observer.NONE);
             List<OutboxRelay> relays = new CopyOnWriteArrayList<>();
             var setup =
                     new CommandSetup(
@@ -271,13 +281,15 @@ public final class OnlyOnce {
                             ttl,
                             refusedFor,
                             new EventRows(database, schema, mode == OutboxMode.CDC, notify),
-                            () -> relays.forEach(OutboxRelay::wake));
+                            () -> relays.forEach(OutboxRelay::wake),
+                            observer);
             var relaySetup =
                     new RelaySetup(
                             dataSource,
                             database,
                             schema,
-                            defaults.transaction().isPoolAutoCommitOff());
+                            defaults.transaction().isPoolAutoCommitOff(),
+                            observer);
             return new OnlyOnce(relaySetup, mode, setup, defaults, relays);
         }
     }

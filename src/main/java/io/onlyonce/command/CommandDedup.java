@@ -4,6 +4,7 @@ import io.onlyonce.SchemaOutdatedException;
 import io.onlyonce.payload.ResultType;
 import io.onlyonce.sql.CommandSetup;
 import io.onlyonce.sql.Names;
+import io.onlyonce.sql.Observer;
 import io.onlyonce.sql.SqlState;
 import io.onlyonce.tx.TransactionRequiredException;
 
@@ -33,16 +34,18 @@ public final class CommandDedup {
 
     private final CommandStore store;
     private final Settings settings;
+    private final Observer observer;
 
-    CommandDedup(CommandStore store, Settings settings) {
+    CommandDedup(CommandStore store, Settings settings, Observer observer) {
         this.store = store;
         this.settings = settings;
+        this.observer = observer;
     }
 
     /** Made by {@code OnlyOnce}. */
     @SuppressWarnings("exports") // only the library itself can name a CommandSetup
     public static CommandDedup of(CommandSetup setup) {
-        return new CommandDedup(CommandStore.of(setup), Settings.of(setup));
+        return new CommandDedup(CommandStore.of(setup), Settings.of(setup), setup.observer());
     }
 
     /**
@@ -61,16 +64,25 @@ public final class CommandDedup {
         if (connection.getAutoCommit()) {
             throw new TransactionRequiredException();
         }
+        var watch = observer.isWatching() ? new CommandWatch(observer, command.scope()) : null;
         try {
-            Seen seen = store.claim(connection, row);
-            if (seen.isOutlived(command)) {
-                store.remove(connection, row);
-                seen = store.claim(connection, row);
+            Claim claim = claim(connection, row);
+            if (watch != null) {
+                watch.claimed(connection, claim);
             }
-            return seen.decide(row, settings);
+            return claim;
         } catch (SQLException e) {
             throw explained(e);
         }
+    }
+
+    private Claim claim(Connection connection, NewRow row) throws SQLException {
+        Seen seen = store.claim(connection, row);
+        if (seen.isOutlived(row.command())) {
+            store.remove(connection, row);
+            seen = store.claim(connection, row);
+        }
+        return seen.decide(row, settings);
     }
 
     /**
@@ -123,6 +135,7 @@ public final class CommandDedup {
             }
             throw explained(e);
         }
+        CommandWatch.finished(observer, connection, started.command().scope(), end);
     }
 
     /**

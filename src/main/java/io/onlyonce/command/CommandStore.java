@@ -40,8 +40,11 @@ abstract sealed class CommandStore permits PostgresCommands, H2Commands {
     abstract Seen open(Connection connection, String settings, NewRow row, Plan plan)
             throws SQLException;
 
-    /** High road: stores the end and the events, and commits, all in one trip or not at all. */
-    abstract void finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
+    /**
+     * High road: stores the end and the events, and commits, all in one trip or not at all. Returns
+     * how many of the events were new.
+     */
+    abstract int finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
             throws SQLException;
 
     /** What {@link #finishAndCommit} is to do. */

@@ -167,15 +167,19 @@ final class H2Commands extends CommandStore {
     }
 
     @Override
-    void finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
+    int finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
             throws SQLException {
         if (finish.undo()) {
             execute(connection, UNDO);
         }
         finish(connection, mark, row, finish.end());
         Command command = row.command();
-        events.insertEach(connection, command.scope().tenant(), command.id(), finish.events());
+        int appended =
+                events.insertEach(
+                                connection, command.scope().tenant(), command.id(), finish.events())
+                        .size();
         connection.commit();
+        return appended;
     }
 
     @Override

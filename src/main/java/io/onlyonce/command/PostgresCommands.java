@@ -311,7 +311,7 @@ final class PostgresCommands extends CommandStore {
     }
 
     @Override
-    void finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
+    int finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
             throws SQLException {
         String sql = finishes[shape(finish)];
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -321,6 +321,11 @@ final class PostgresCommands extends CommandStore {
                 events.bind(statement, i, command.scope().tenant(), command.id(), finish.events());
             }
             statement.execute();
+            if (finish.events().isEmpty()) {
+                return 0;
+            }
+            boolean byLock = finish.plan().isolation() == Isolation.READ_COMMITTED;
+            return PostgreSql.changes(statement) - (byLock ? 1 : 0); // the command's own row
         }
     }
 

@@ -1,5 +1,6 @@
 package io.onlyonce.outbox;
 
+import io.onlyonce.observe.ObservedRelay;
 import io.onlyonce.outbox.RelayStore.Due;
 import io.onlyonce.outbox.RelayStore.Failure;
 import io.onlyonce.outbox.RelayStore.Fetched;
@@ -27,6 +28,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 
 /** The rounds of one relay; for one thread at a time. */
@@ -34,6 +36,7 @@ final class RelayWork {
 
     private static final Logger log = LoggerFactory.getLogger(RelayWork.class);
     private static final int SUSPECTS = 10_000;
+    private static final ObservedRelay NOTHING = new ObservedRelay(0, 0, 0, 0, 0, 0);
 
     private final RelaySetup setup;
     private final RelayOptions options;
@@ -72,6 +75,8 @@ final class RelayWork {
     private final AtomicLong failedCalls = new AtomicLong();
     private final AtomicLong unmarked = new AtomicLong();
     private final AtomicLong leasesLost = new AtomicLong();
+    private final AtomicReference<RelayStats> reported =
+            new AtomicReference<>(new RelayStats(0, 0, 0, 0, 0, 0, 0, 0));
 
     RelayWork(RelaySetup setup, OutboxMode mode, EventPublisher publisher, RelayOptions options) {
         this.setup = setup;
@@ -103,6 +108,26 @@ final class RelayWork {
                 leasesLost.get(),
                 held.size(),
                 calls.abandoned());
+    }
+
+    /** Tells the listener what has happened since it was last told. */
+    void report() {
+        if (!setup.observer().isWatching()) {
+            return;
+        }
+        RelayStats now = stats();
+        RelayStats before = reported.getAndSet(now);
+        var round =
+                new ObservedRelay(
+                        now.published() - before.published(),
+                        now.failed() - before.failed(),
+                        now.dead() - before.dead(),
+                        now.failedCalls() - before.failedCalls(),
+                        now.unmarked() - before.unmarked(),
+                        now.leasesLost() - before.leasesLost());
+        if (!round.equals(NOTHING)) {
+            setup.observer().tell(listener -> listener.relayed(round));
+        }
     }
 
     boolean isOverrun() {

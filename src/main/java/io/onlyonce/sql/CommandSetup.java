@@ -29,4 +29,5 @@ public record CommandSetup(
         Optional<Duration> ttl,
         Optional<Duration> refusedFor,
         EventRows events,
-        Runnable onEvents) {}
+        Runnable onEvents,
+        Observer observer) {}

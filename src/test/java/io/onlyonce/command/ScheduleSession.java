@@ -4,6 +4,7 @@ import io.onlyonce.ground.TestDatabase;
 import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.payload.ResultCodec;
 import io.onlyonce.payload.ResultType;
+import io.onlyonce.sql.Observer;
 import io.onlyonce.sql.SchemaName;
 import io.onlyonce.sql.SqlState;
 import io.onlyonce.tx.Isolation;
@@ -62,7 +63,7 @@ final class ScheduleSession {
                     SchemaName.DEFAULT,
                     new io.onlyonce.sql.EventRows(
                             new io.onlyonce.sql.PostgreSql(), SchemaName.DEFAULT, false, false));
-    private final CommandDedup dedup = new CommandDedup(store, SETTINGS);
+    private final CommandDedup dedup = new CommandDedup(store, SETTINGS, Observer.NONE);
 
     private Connection connection;
     private int pid;
