@@ -2,6 +2,7 @@ package io.onlyonce.command;
 
 import io.onlyonce.payload.ResultType;
 import io.onlyonce.sql.CommandSetup;
+import io.onlyonce.sql.Observer;
 import io.onlyonce.sql.Turns;
 
 import java.sql.SQLException;
@@ -29,6 +30,7 @@ public final class CommandRunner {
     private final Settings settings;
     private final RunOptions defaults;
     private final Runnable onEvents;
+    private final Observer observer;
     private final Turns turns = new Turns();
 
     private CommandRunner(
@@ -36,12 +38,14 @@ public final class CommandRunner {
             CommandStore store,
             Settings settings,
             RunOptions defaults,
-            Runnable onEvents) {
+            Runnable onEvents,
+            Observer observer) {
         this.dataSource = dataSource;
         this.store = store;
         this.settings = settings;
         this.defaults = defaults;
         this.onEvents = onEvents;
+        this.observer = observer;
     }
 
     /** Made by {@code OnlyOnce}. */
@@ -52,7 +56,8 @@ public final class CommandRunner {
                 CommandStore.of(setup),
                 Settings.of(setup),
                 defaults,
-                setup.onEvents());
+                setup.onEvents(),
+                setup.observer());
     }
 
     /** Runs with the default options. */
@@ -117,6 +122,10 @@ public final class CommandRunner {
     /** Tells the relays of this process that there is something to publish. */
     void eventsCommitted() {
         onEvents.run();
+    }
+
+    Observer observer() {
+        return observer;
     }
 
     Turns turns() {

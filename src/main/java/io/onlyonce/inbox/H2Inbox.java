@@ -112,15 +112,18 @@ final class H2Inbox extends InboxStore {
     }
 
     @Override
-    void finishAndCommit(Connection connection, Object mark, Map<String, List<OutboxEvent>> events)
+    int finishAndCommit(Connection connection, Object mark, Map<String, List<OutboxEvent>> events)
             throws SQLException {
         if (!H2.transactionId(connection).equals(mark)) {
             throw new SQLException("not this transaction", SqlState.NOT_THIS_TRANSACTION);
         }
+        int appended = 0;
         for (var each : events.entrySet()) {
-            this.events.insertEach(connection, each.getKey(), null, each.getValue());
+            appended +=
+                    this.events.insertEach(connection, each.getKey(), null, each.getValue()).size();
         }
         connection.commit();
+        return appended;
     }
 
     @Override

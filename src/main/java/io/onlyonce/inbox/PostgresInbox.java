@@ -154,7 +154,7 @@ final class PostgresInbox extends InboxStore {
     }
 
     @Override
-    void finishAndCommit(Connection connection, Object mark, Map<String, List<OutboxEvent>> events)
+    int finishAndCommit(Connection connection, Object mark, Map<String, List<OutboxEvent>> events)
             throws SQLException {
         var sql = new StringBuilder(PostgreSql.FENCE);
         events.values().forEach(each -> sql.append(";\n").append(this.events.insert(each.size())));
@@ -167,6 +167,7 @@ final class PostgresInbox extends InboxStore {
                 i += EventRows.BINDS;
             }
             statement.execute();
+            return events.isEmpty() ? 0 : PostgreSql.changes(statement);
         }
     }
 

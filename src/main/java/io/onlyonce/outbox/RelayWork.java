@@ -1,5 +1,6 @@
 package io.onlyonce.outbox;
 
+import io.onlyonce.observe.ObservedRelay;
 import io.onlyonce.outbox.RelayStore.Due;
 import io.onlyonce.outbox.RelayStore.Failure;
 import io.onlyonce.outbox.RelayStore.Fetched;
@@ -25,6 +26,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
@@ -35,6 +37,7 @@ import java.util.stream.Collectors;
 final class RelayWork {
 
     private static final Logger log = LoggerFactory.getLogger(RelayWork.class);
+    private static final ObservedRelay NOTHING = new ObservedRelay(0, 0, 0, 0, 0, 0);
 
     private final RelaySetup setup;
     private final RelayOptions options;
@@ -53,6 +56,8 @@ final class RelayWork {
     private final AtomicLong dead = new AtomicLong();
     private final AtomicLong failedCalls = new AtomicLong();
     private final AtomicLong unmarked = new AtomicLong();
+    private final AtomicReference<RelayStats> reported =
+            new AtomicReference<>(new RelayStats(0, 0, 0, 0, 0, 0, 0, 0));
 
     /** What was found in these buckets, and under which leases. */
     private record Page(List<Integer> buckets, Map<Integer, Long> under, Fetched fetched) {}
@@ -81,6 +86,26 @@ final class RelayWork {
                 owned.lost(),
                 owned.held().size(),
                 calls.abandoned());
+    }
+
+    /** Tells the listener what has happened since it was last told. */
+    void report() {
+        if (!setup.observer().isWatching()) {
+            return;
+        }
+        RelayStats now = stats();
+        RelayStats before = reported.getAndSet(now);
+        var round =
+                new ObservedRelay(
+                        now.published() - before.published(),
+                        now.failed() - before.failed(),
+                        now.dead() - before.dead(),
+                        now.failedCalls() - before.failedCalls(),
+                        now.unmarked() - before.unmarked(),
+                        now.leasesLost() - before.leasesLost());
+        if (!round.equals(NOTHING)) {
+            setup.observer().tell(listener -> listener.relayed(round));
+        }
     }
 
     boolean isOverrun() {

@@ -1,5 +1,6 @@
 package io.onlyonce.sql;
 
+import io.onlyonce.payload.ResultCipher;
 import io.onlyonce.payload.ResultCodec;
 
 import java.time.Duration;
@@ -21,10 +22,12 @@ public record CommandSetup(
         Database database,
         SchemaName schema,
         ResultCodec codec,
+        Optional<ResultCipher> cipher,
         int resultLimit,
         int hashAlgorithm,
         boolean withoutExpiry,
         Optional<Duration> ttl,
         Optional<Duration> refusedFor,
         EventRows events,
-        Runnable onEvents) {}
+        Runnable onEvents,
+        Observer observer) {}

@@ -19,8 +19,11 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /**
@@ -55,6 +58,7 @@ final class Guard {
     private volatile boolean metTransientError;
     private volatile boolean saidItsEnd;
     private volatile @Nullable Long gap;
+    private volatile @Nullable Queue<Consumer<Boolean>> afterwards;
 
     Guard(Connection connection, Deadline deadline) {
         this.deadline = deadline;
@@ -86,6 +90,31 @@ final class Guard {
         if (Proxy.isProxyClass(connection.getClass())
                 && Proxy.getInvocationHandler(connection) instanceof Handler handler) {
             handler.guard().gap = expected;
+        }
+    }
+
+    /** Remembers what is to be done after the transaction; false if it is not one of ours. */
+    static boolean afterwards(Connection connection, Consumer<Boolean> ended) {
+        if (Proxy.isProxyClass(connection.getClass())
+                && Proxy.getInvocationHandler(connection) instanceof Handler handler) {
+            handler.guard().remember(ended);
+            return true;
+        }
+        return false;
+    }
+
+    private synchronized void remember(Consumer<Boolean> ended) {
+        Queue<Consumer<Boolean>> known = afterwards;
+        Queue<Consumer<Boolean>> all = known == null ? new ConcurrentLinkedQueue<>() : known;
+        all.add(ended);
+        afterwards = all;
+    }
+
+    /** Does what {@link #afterwards} remembered, now that the connection is back. */
+    void tellEnd(boolean committed) {
+        Queue<Consumer<Boolean>> remembered = afterwards;
+        if (remembered != null) {
+            remembered.forEach(each -> each.accept(committed));
         }
     }
 

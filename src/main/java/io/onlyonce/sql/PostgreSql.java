@@ -146,6 +146,20 @@ public final class PostgreSql extends Database {
         return row.getObject("opened_at", OffsetDateTime.class);
     }
 
+    /** How many rows all statements of a trip have changed that do not return any. */
+    public static int changes(Statement statement) throws SQLException {
+        int changes = 0;
+        int count = statement.getUpdateCount();
+        while (true) {
+            changes += Math.max(0, count);
+            boolean hasRows = statement.getMoreResults();
+            count = statement.getUpdateCount();
+            if (!hasRows && count == -1) {
+                return changes;
+            }
+        }
+    }
+
     /** Moves on to the next result that is one of rows, past the counts before it. */
     public static void skipToRows(Statement statement) throws SQLException {
         while (statement.getUpdateCount() != -1) {

@@ -122,6 +122,15 @@ public final class Transaction implements AutoCloseable {
      */
     public static <T extends @Nullable Object, X extends Exception> T within(
             Transaction transaction, Body<T, X> body) throws X, SQLException {
+        try {
+            return runAndClose(transaction, body);
+        } finally {
+            transaction.guard.tellEnd(transaction.state == State.COMMITTED);
+        }
+    }
+
+    private static <T extends @Nullable Object, X extends Exception> T runAndClose(
+            Transaction transaction, Body<T, X> body) throws X, SQLException {
         T value;
         try {
             value = body.run(transaction);
