@@ -1,5 +1,6 @@
 package io.onlyonce.ground;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -34,13 +35,25 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts {@code main} with these arguments; returns before it runs. */
     public static ChildJvm start(Class<?> main, String... args) throws IOException {
+        return startWith("", main, args);
+    }
+
+    /** The same with classes that come before all others; empty for none. */
+    public static ChildJvm startWith(String firstClasses, Class<?> main, String... args)
+            throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         command.addAll(List.of("-Dfile.encoding=UTF-8", ChildMain.class.getName(), main.getName()));
         command.addAll(List.of(args));
         var builder = new ProcessBuilder(command);
-        builder.environment().put("CLASSPATH", System.getProperty("java.class.path"));
+        String classPath = System.getProperty("java.class.path");
+        builder.environment()
+                .put(
+                        "CLASSPATH",
+                        firstClasses.isEmpty()
+                                ? classPath
+                                : firstClasses + File.pathSeparator + classPath);
         return new ChildJvm(builder.start());
     }
 
