@@ -139,10 +139,15 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
         } catch (Throwable failure) {
             Optional<Rejection> rejection = options.rejectionFor(failure);
             // A timeout or a lost lock may not be met again, so a "no" that follows from it is
-            // none.
-            if (rejection.isEmpty()
-                    || transaction.metTransientError()
-                    || !SqlState.isDeterministic(failure)) {
+            // none; nor may it reach the caller, who would take it for the stored answer.
+            Optional<SQLException> met = transaction.transientError();
+            if (rejection.isPresent()
+                    && met.isPresent()
+                    && failure instanceof CommandRejectedException) {
+                met.get().addSuppressed(failure);
+                throw met.get();
+            }
+            if (rejection.isEmpty() || met.isPresent() || !SqlState.isDeterministic(failure)) {
                 throw failure;
             }
             throw reject(transaction, rejection.get(), failure);

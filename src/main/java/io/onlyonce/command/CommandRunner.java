@@ -83,7 +83,9 @@ public final class CommandRunner {
      * Runs the command, or replays it.
      *
      * @return what the work returned, in this call or when it ran
-     * @throws CommandRejectedException if the work said no, in this call or when it ran
+     * @throws CommandRejectedException if the work said no, in this call or when it ran; a "no"
+     *     that followed a timeout, deadlock or lost connection is not stored, and that error is
+     *     thrown
      * @throws CommandInFlightException if it is still running elsewhere after the policy's bound
      * @throws PayloadMismatchException if the id was used for another payload
      * @throws CommandExpiredException if its result is no longer replayed

@@ -55,7 +55,7 @@ final class Guard {
     private final AtomicInteger underWay = new AtomicInteger();
     private volatile boolean ended;
     private volatile @Nullable SQLException lastError;
-    private volatile boolean metTransientError;
+    private volatile @Nullable SQLException transientError;
     private volatile boolean saidItsEnd;
     private volatile @Nullable Long gap;
     private volatile @Nullable Queue<Consumer<Boolean>> afterwards;
@@ -80,9 +80,9 @@ final class Guard {
         return saidItsEnd;
     }
 
-    /** True if the work met an SQL error that says nothing about its input, swallowed or not. */
-    boolean metTransientError() {
-        return metTransientError;
+    /** The last SQL error of the work that says nothing about its input, swallowed or not. */
+    Optional<SQLException> transientError() {
+        return Optional.ofNullable(transientError);
     }
 
     /** A projection waits for this version of an aggregate, so the work must not count as done. */
@@ -255,7 +255,9 @@ final class Guard {
                 if (failure instanceof SQLException sql // 25P02 only echoes an earlier one
                         && !SqlState.IN_FAILED_TRANSACTION.equals(sql.getSQLState())) {
                     lastError = sql;
-                    metTransientError |= !SqlState.isDeterministic(sql);
+                    if (!SqlState.isDeterministic(sql)) {
+                        transientError = sql;
+                    }
                 }
                 throw failure == null ? e : failure;
             }

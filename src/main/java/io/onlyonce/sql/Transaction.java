@@ -191,9 +191,9 @@ public final class Transaction implements AutoCloseable {
         return connection;
     }
 
-    /** True if the work met an SQL error that says nothing about its input, swallowed or not. */
-    public boolean metTransientError() {
-        return guard.metTransientError();
+    /** The last SQL error of the work that says nothing about its input, swallowed or not. */
+    public Optional<SQLException> transientError() {
+        return guard.transientError();
     }
 
     /** Says of the work on this guarded connection that a version is missing. */

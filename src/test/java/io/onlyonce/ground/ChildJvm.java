@@ -50,6 +50,15 @@ public final class ChildJvm implements AutoCloseable {
         return start(path, main, args);
     }
 
+    /** The same with classes that come before all others. */
+    public static ChildJvm startWith(String firstClasses, Class<?> main, String... args)
+            throws IOException {
+        return start(
+                firstClasses + File.pathSeparator + System.getProperty("java.class.path"),
+                main,
+                args);
+    }
+
     private static ChildJvm start(String classPath, Class<?> main, String... args)
             throws IOException {
         List<String> command = new ArrayList<>();
