@@ -50,13 +50,12 @@ public final class ChildJvm implements AutoCloseable {
         return start(path, main, args);
     }
 
-    /** The same with classes that come before all others. */
+    /** The same with classes that come before all others; empty for none. */
     public static ChildJvm startWith(String firstClasses, Class<?> main, String... args)
             throws IOException {
+        String all = System.getProperty("java.class.path");
         return start(
-                firstClasses + File.pathSeparator + System.getProperty("java.class.path"),
-                main,
-                args);
+                firstClasses.isEmpty() ? all : firstClasses + File.pathSeparator + all, main, args);
     }
 
     private static ChildJvm start(String classPath, Class<?> main, String... args)
