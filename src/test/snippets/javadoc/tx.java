@@ -10,7 +10,7 @@ public class tx extends Harness {
 
     static class Ledger {
         long sum(Connection connection) throws SQLException {
-            return (long) ask(connection, "SELECT 42::bigint");
+            return number(connection, "SELECT 42");
         }
     }
 

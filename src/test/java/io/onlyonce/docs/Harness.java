@@ -6,6 +6,7 @@ import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.outbox.PublishResult;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -40,19 +41,31 @@ public abstract class Harness {
         }
     }
 
-    /** The first column of the first row. */
-    protected static Object ask(Connection connection, String sql, Object... values)
+    /** The first column of the first row as text; null if there is none. */
+    protected static String text(Connection connection, String sql, Object... values)
             throws SQLException {
         try (var statement = connection.prepareStatement(sql)) {
             for (int i = 0; i < values.length; i++) {
                 statement.setObject(i + 1, values[i]);
             }
             try (var rows = statement.executeQuery()) {
-                if (!rows.next()) {
-                    throw new AssertionError("no row: " + sql);
-                }
-                return rows.getObject(1);
+                return rows.next() ? rows.getString(1) : null;
             }
+        }
+    }
+
+    /** The first column of the first row as a number; 0 if there is none. */
+    protected static long number(Connection connection, String sql, Object... values)
+            throws SQLException {
+        String text = text(connection, sql, values);
+        return text == null ? 0 : Long.parseLong(text);
+    }
+
+    /** Makes the tables that a document shows, in the place of any there were. */
+    protected void tables(String document) throws Exception {
+        db.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+        for (Page.Snippet block : Page.sql(Path.of(document))) {
+            db.execute(String.join("\n", block.code()));
         }
     }
 

@@ -29,7 +29,7 @@ record Page(Path path, List<Snippet> snippets) {
         paths.addAll(files(Path.of("src/main/java"), "package-info.java"));
         List<Page> pages = new ArrayList<>();
         for (Path path : paths) {
-            Page page = read(path);
+            Page page = read(path, "java");
             if (!page.snippets().isEmpty()) {
                 pages.add(page);
             }
@@ -40,6 +40,11 @@ record Page(Path path, List<Snippet> snippets) {
     /** Every harness there is, whether or not a document goes with it. */
     static List<Path> harnesses() throws IOException {
         return files(HARNESSES, ".java");
+    }
+
+    /** The blocks of SQL that a document shows. */
+    static List<Snippet> sql(Path path) throws IOException {
+        return read(path, "sql").snippets();
     }
 
     /** Where the harness of this document is. */
@@ -55,9 +60,9 @@ record Page(Path path, List<Snippet> snippets) {
                 : "javadoc." + path.getParent().getFileName();
     }
 
-    private static Page read(Path path) throws IOException {
+    private static Page read(Path path, String language) throws IOException {
         boolean javadoc = path.toString().endsWith(".java");
-        String begin = javadoc ? " * <pre>{@code" : "```java";
+        String begin = javadoc ? " * <pre>{@code" : "```" + language;
         String end = javadoc ? " * }</pre>" : "```";
         List<String> lines = Files.readAllLines(path);
         List<Snippet> snippets = new ArrayList<>();
