@@ -95,7 +95,7 @@ class MicrometerListenerTest {
                         "onlyonce_outbox_lag 42.0",
                         "onlyonce_outbox_lease_lost_total 6.0",
                         "onlyonce_inbox_messages_total{consumer=\"billing\",outcome=\"duplicate\"}"
-                            + " 1.0",
+                                + " 1.0",
                         "onlyonce_guard_total{outcome=\"gap\",projection=\"view\"} 1.0",
                         "onlyonce_key_budget_refused_total{operation=\"deposit\"} 1.0");
     }
