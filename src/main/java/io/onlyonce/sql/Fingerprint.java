@@ -24,7 +24,9 @@ public final class Fingerprint {
         MessageDigest sha256 = sha256();
         for (String text : texts) {
             byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-            sha256.update(ByteBuffer.allocate(4).putInt(bytes.length).array());
+            for (int shift = 24; shift >= 0; shift -= 8) {
+                sha256.update((byte) (bytes.length >>> shift));
+            }
             sha256.update(bytes);
         }
         return new Fingerprint(sha256.digest());
