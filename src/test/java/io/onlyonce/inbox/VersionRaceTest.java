@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.Schema;
 import io.onlyonce.ground.Await;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.Race;
 import io.onlyonce.ground.TestDatabase;
 
@@ -195,7 +196,8 @@ class VersionRaceTest {
 
     private static InboxMessage message(String prefix, int aggregate, int version) {
         String content = aggregate + ":" + version;
-        return InboxMessage.of("acme", "cases", prefix + ":" + content, content.getBytes());
+        return InboxMessage.of(
+                "acme", "cases", Markers.MARK + prefix + ":" + content, content.getBytes());
     }
 
     private Void consume(Inbox inbox, VersionGuard guard, boolean single) throws Exception {
