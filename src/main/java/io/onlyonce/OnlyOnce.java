@@ -272,8 +272,9 @@ public final class OnlyOnce {
         }
 
         /**
-         * Results, details of rejections and payload hashes of commands are stored under keys; in
-         * clear by default. Rows that are in clear already stay so, and are read.
+         * Results and details of rejections, and payload hashes of commands and messages, are
+         * stored under keys; in clear by default. Rows that are in clear already stay so, and are
+         * read.
          */
         public Builder withCipher(ResultCipher cipher) {
             this.cipher = Optional.of(cipher);

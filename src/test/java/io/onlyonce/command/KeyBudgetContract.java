@@ -9,6 +9,7 @@ import io.onlyonce.OnlyOnce;
 import io.onlyonce.ground.Attempt;
 import io.onlyonce.ground.Await;
 import io.onlyonce.ground.DatabaseContract;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.Race;
 import io.onlyonce.http.HttpIdempotency;
 import io.onlyonce.http.HttpOperation;
@@ -55,7 +56,9 @@ abstract class KeyBudgetContract extends DatabaseContract {
 
     private static Command command(String caller, String id) {
         return Command.of(
-                new CommandScope("acme", caller, "deposit"), id, PayloadHash.ofJson("{}"));
+                new CommandScope("acme", caller, "deposit"),
+                Markers.MARK + id,
+                PayloadHash.ofJson("{}"));
     }
 
     private static Outcome<String> run(OnlyOnce once, Command command) throws SQLException {
@@ -235,7 +238,8 @@ abstract class KeyBudgetContract extends DatabaseContract {
         return HttpIdempotency.on(once)
                 .handle(
                         HttpOperation.of("deposit", "POST", "/deposits"),
-                        RequestParts.of("acme", caller).withKey(List.of('"' + key + '"')),
+                        RequestParts.of("acme", caller)
+                                .withKey(List.of('"' + Markers.MARK + key + '"')),
                         work -> StoredResponse.of(200));
     }
 
