@@ -1,6 +1,7 @@
 package io.onlyonce.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.Schema;
@@ -14,6 +15,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,6 +35,7 @@ class VersionRaceTest {
 
     private static final int THREADS = 16;
     private static final int AGGREGATES = 100;
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final ConcurrentLinkedQueue<InboxMessage> broker = new ConcurrentLinkedQueue<>();
     private final AtomicInteger unacknowledged = new AtomicInteger();
@@ -98,13 +102,72 @@ class VersionRaceTest {
         try (var holder = db.connect()) {
             holder.createStatement().execute("SELECT pg_advisory_lock(1)");
             new Thread(overtaken).start();
-            Await.until(
-                    Duration.ofSeconds(30),
-                    () -> count("pg_locks WHERE locktype = 'advisory' AND NOT granted") == 1,
-                    "it has tried and found a gap");
+            awaitWaiting("it has tried and found a gap");
             assertThat(advance(2, "off").isApply()).isTrue();
         }
         assertThat(overtaken.get(30, TimeUnit.SECONDS).isApply()).isTrue();
+    }
+
+    /** A trigger holds a batch after its insert, which finds the row, and before it locks it. */
+    @Test
+    void a_batch_whose_row_was_reset_before_it_was_locked_fails_and_counts_nothing()
+            throws Exception {
+        db.execute(
+                """
+                CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF current_setting('test.hold', true) = 'on' THEN
+                        PERFORM pg_advisory_xact_lock(1);
+                    END IF;
+                    RETURN NULL;
+                END $$;
+                CREATE TRIGGER inserted AFTER INSERT ON onlyonce.projection_version
+                    FOR EACH STATEMENT EXECUTE FUNCTION hold()
+                """);
+        advance(1, "off");
+        try (var holder = db.connect();
+                var connection = db.connect()) {
+            connection.setAutoCommit(false);
+            connection.createStatement().execute("SET LOCAL test.hold = 'on'");
+            var step = new VersionGuard.Step("acme", "Case", "held", 1);
+            var overtaken = applyingBeforeUpdate(connection);
+            var batch =
+                    new FutureTask<>(
+                            () -> once.versionGuard().advanceAll(overtaken, "p", List.of(step)));
+            holder.createStatement().execute("SELECT pg_advisory_lock(1)");
+            new Thread(batch).start();
+            awaitWaiting("it has found the row");
+            once.transactions().execute(c -> once.versionGuard().reset(c, "p"));
+            holder.createStatement().execute("SELECT pg_advisory_unlock(1)");
+
+            assertThatThrownBy(() -> batch.get(30, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            SQLException.class,
+                            e -> assertThat(e.getSQLState()).isEqualTo("40001"));
+        }
+    }
+
+    /** Another applies the version before this connection's first UPDATE. */
+    private Connection applyingBeforeUpdate(Connection connection) {
+        return (Connection)
+                Proxy.newProxyInstance(
+                        getClass().getClassLoader(),
+                        new Class<?>[] {Connection.class},
+                        (proxy, method, args) -> {
+                            if (method.getName().equals("prepareStatement")
+                                    && args[0].toString().startsWith("UPDATE")) {
+                                advance(1, "off");
+                            }
+                            return method.invoke(connection, args);
+                        });
+    }
+
+    private void awaitWaiting(String what) throws Exception {
+        Await.until(
+                PATIENCE,
+                () -> count("pg_locks WHERE locktype = 'advisory' AND NOT granted") == 1,
+                what);
     }
 
     private Advance advance(long version, String hold) throws SQLException {
