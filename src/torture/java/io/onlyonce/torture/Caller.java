@@ -35,7 +35,7 @@ final class Caller {
     private static final Duration COMMIT_TIMEOUT = Duration.ofMillis(500);
 
     /** After the last fault nothing may be in flight, or unknown, for longer than this. */
-    static final Duration SETTLED_WITHIN = Duration.ofSeconds(15);
+    static final Duration SETTLED_WITHIN = Duration.ofSeconds(30);
 
     private final Client client;
     private final Plan plan;
@@ -78,11 +78,10 @@ final class Caller {
     }
 
     /** Asks until there is an end, as a caller does that wants to know. */
-    static void settle(Client client, Plan plan, Plan.Transfer transfer) {
-        long end = System.nanoTime() + SETTLED_WITHIN.toNanos();
+    static void settle(Client client, Plan plan, Plan.Transfer transfer, long end) {
         Plan.Spelling spelling = Plan.Spelling.OTHER_SPELLING;
         Answer answer = new Answer("none", "", false);
-        for (int i = 0; !answer.isFinal() && System.nanoTime() - end < 0; i++) {
+        for (int i = 0; !answer.isFinal() && (i < 3 || System.nanoTime() - end < 0); i++) {
             var call =
                     new Plan.Call(
                             "settle-%d-%s-%d".formatted(client.index(), transfer.id(), i),
@@ -239,6 +238,7 @@ final class Caller {
             } catch (IllegalStateException e) {
                 // now the claim is stale
             }
+            misuse(kept[0]);
             return client.once()
                     .transactions()
                     .execute(transaction(), connection -> onClaim(connection, kept[0]));
@@ -252,9 +252,31 @@ final class Caller {
                             Claim claim = client.once().dedup().tryStart(connection, command());
                             if (call.meets(Cell.Kind.UNDONE_CLAIM)) {
                                 connection.rollback(before);
+                                misuse(claim);
                             }
                             return onClaim(connection, claim);
                         });
+    }
+
+    /** The claim is lost now; half of the time somebody else has done the command meanwhile. */
+    private void misuse(Claim claim) {
+        if (claim instanceof Claim.Started) {
+            client.fault(plan.tenant(), call.fault().orElseThrow());
+            if (call.batch()) {
+                var other =
+                        new Plan.Call(
+                                call.key() + "-other",
+                                call.transfer(),
+                                call.spelling(),
+                                false,
+                                Isolation.READ_COMMITTED,
+                                Plan.Policy.FAIL_FAST,
+                                false,
+                                false,
+                                Optional.empty());
+                new Caller(client, plan, other).run();
+            }
+        }
     }
 
     private Answer onClaim(Connection connection, Claim claim) throws SQLException {
@@ -263,7 +285,9 @@ final class Caller {
             var undo = connection.setSavepoint();
             try {
                 List<OutboxEvent> events = work(connection, attempt);
-                client.once().outbox().append(connection, plan.tenant(), events);
+                if (!isMisuse()) { // their keys would refuse what the finish has to refuse
+                    client.once().outbox().append(connection, plan.tenant(), events);
+                }
                 client.once().dedup().complete(connection, started, attempt);
                 return new Answer("completed", attempt, false);
             } catch (CommandRejectedException no) {

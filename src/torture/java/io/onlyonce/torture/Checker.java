@@ -33,7 +33,27 @@ final class Checker {
         this.evidence = evidence;
     }
 
-    static List<Violation> check(Evidence evidence) {
+    /** Checks every history, and that no two share an event. */
+    static List<Violation> check(List<Evidence> all) {
+        List<Violation> violations = new ArrayList<>();
+        Map<String, String> owners = new HashMap<>();
+        for (Evidence evidence : all) {
+            violations.addAll(check(evidence));
+            for (Row event : evidence.table("event")) {
+                String other = owners.putIfAbsent(event.get("event_id"), evidence.tenant());
+                if (other != null) {
+                    violations.add(
+                            new Violation(
+                                    "one identity of an event",
+                                    evidence.tenant(),
+                                    event.get("event_key") + " is also of " + other));
+                }
+            }
+        }
+        return violations;
+    }
+
+    private static List<Violation> check(Evidence evidence) {
         var checker = new Checker(evidence);
         checker.clients();
         checker.commands();
@@ -185,6 +205,10 @@ final class Checker {
                 }
             }
             if (call.answer.equals("failed")) {
+                require( // no table of the business has a key that a work could violate
+                        !call.value.startsWith("23505"),
+                        "one work at a time",
+                        id + " said " + said);
                 require(
                         !call.attempts.contains(stored.substring(stored.indexOf(' ') + 1)),
                         "what failed left nothing",
@@ -341,6 +365,18 @@ final class Checker {
                     account.get(0).get("balance").equals(projection.get("balance")),
                     "the projection is the fold of the events",
                     projection + " but " + account);
+        }
+        for (Row account : evidence.table("account")) {
+            long followed =
+                    by("followed", "aggregate_id")
+                            .getOrDefault(account.get("id"), List.of())
+                            .stream()
+                            .mapToLong(row -> row.number("version"))
+                            .sum();
+            require(
+                    followed == account.number("version"),
+                    "the projection has followed every version",
+                    account + " followed to " + followed);
         }
         for (var line : evidence.lines("forged")) {
             require(

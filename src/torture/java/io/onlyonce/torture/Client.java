@@ -60,7 +60,7 @@ final class Client {
             allDesks.add(new Desk(address, 2));
         }
         desks.addAll(allDesks);
-        once = OnlyOnce.on(routing).withoutExpiry().build();
+        once = build();
         publishing = new Publishing(this);
         OutboxRelay relay =
                 once.relay(
@@ -73,9 +73,25 @@ final class Client {
         relay.start();
     }
 
+    /** The server may be down when a successor starts. */
+    private OnlyOnce build() throws SQLException {
+        long end = System.nanoTime() + Duration.ofSeconds(50).toNanos();
+        while (true) {
+            try {
+                return OnlyOnce.on(routing).withoutExpiry().build();
+            } catch (SQLException e) {
+                if (System.nanoTime() - end > 0) {
+                    throw e;
+                }
+            }
+        }
+    }
+
     /** Arguments: index, seed, port of the driver, and the database's address. */
     public static void main(String[] args) throws Exception {
         var address = new Desk.Address(args[3], Integer.parseInt(args[4]), args[5], args[6], "");
+        // What an hour's difference between clocks is to a library that reads one; ours does not.
+        System.setProperty("torture.skew.micros", args[0].equals("0") ? "3600000000" : "0");
         var driver = new Driver(Integer.parseInt(args[2]));
         var client =
                 new Client(Integer.parseInt(args[0]), Long.parseLong(args[1]), address, driver);
@@ -109,6 +125,7 @@ final class Client {
         if (!phase.equals("wave")) {
             publishing.planNothing();
         }
+        long end = System.nanoTime() + Caller.SETTLED_WITHIN.toNanos();
         List<Runnable> tasks = new ArrayList<>();
         for (Plan plan : plans) {
             if (phase.equals("wave")) {
@@ -117,7 +134,7 @@ final class Client {
                     tasks.add(() -> live(plan, caller, begun));
                 }
             } else {
-                tasks.add(() -> end(phase, plan));
+                tasks.add(() -> end(phase, plan, end));
             }
         }
         var left = new CountDownLatch(tasks.size());
@@ -179,17 +196,18 @@ final class Client {
     }
 
     /** Faults have stopped: every id must come to its end, and every message must be done with. */
-    private void end(String phase, Plan plan) {
+    private void end(String phase, Plan plan, long end) {
         if (phase.equals("settle")) {
             for (int i = 0; i < plan.transfers().size(); i++) {
                 int asker = (plan.number() + i) % Plan.CLIENTS;
                 if (asker == index || (asker + 1) % Plan.CLIENTS == index) {
-                    Caller.settle(this, plan, plan.transfers().get(i));
+                    Caller.settle(this, plan, plan.transfers().get(i), end);
                 }
             }
         } else if (plan.number() % Plan.CLIENTS == index) {
-            new Consumer(this, plan).drain();
+            new Consumer(this, plan).drain(end);
         }
+        driver.tell("alive");
     }
 
     /** One at a time, and given up if the relay has nothing to do that it could strike. */

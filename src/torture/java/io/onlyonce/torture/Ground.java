@@ -39,6 +39,9 @@ final class Ground implements AutoCloseable {
         database = TestDatabase.postgresOn(server);
         Schema.apply(database.dataSource());
         database.execute(Ledger.TABLES);
+        String name = database.value("SELECT current_database()", String.class).orElseThrow();
+        database.execute(
+                "ALTER DATABASE " + name + " SET idle_in_transaction_session_timeout = '1s'");
         String[] url = database.url().replaceFirst("jdbc:postgresql://", "").split("[:/]");
         List<String> address = List.of(url[0], url[1], url[2], database.user());
         for (int i = 0; i < Plan.CLIENTS; i++) {
@@ -46,11 +49,10 @@ final class Ground implements AutoCloseable {
         }
     }
 
-    /** A server set up as the README advises for connections that die in silence. */
+    /** A server that notices, as the README advises, when connections die in silence. */
     static PostgresServer server() throws SQLException {
         PostgresServer server = PostgresServer.startPrivate();
         try (var database = TestDatabase.postgresOn(server)) {
-            database.execute("ALTER SYSTEM SET idle_in_transaction_session_timeout = '1s'");
             database.execute("ALTER SYSTEM SET tcp_user_timeout = '2s'");
             database.execute("ALTER SYSTEM SET log_min_messages = 'panic'");
             database.execute("SELECT pg_reload_conf()");
@@ -79,7 +81,6 @@ final class Ground implements AutoCloseable {
                 plans.stream()
                         .mapToInt(plan -> plan.callers().stream().mapToInt(List::size).sum())
                         .sum();
-        long t0 = System.nanoTime();
         calls.set(0);
         var restartAfter = Plan.restartAfter(seed, wave, all);
         String order = " " + first + " " + count + " " + files.toAbsolutePath();
@@ -91,19 +92,9 @@ final class Ground implements AutoCloseable {
             server.restart();
         }
         join(wavers);
-        long lived = System.nanoTime();
         join(order("settle" + order));
-        long settled = System.nanoTime();
         awaitPublished();
-        long published = System.nanoTime();
         join(order("drain" + order));
-        if (Boolean.getBoolean("torture.times"))
-            System.out.printf(
-                    "live %d settle %d publish %d drain %d ms%n",
-                    (lived - t0) / 1000000,
-                    (settled - lived) / 1000000,
-                    (published - settled) / 1000000,
-                    (System.nanoTime() - published) / 1000000);
         return new Wave(
                 Evidence.collect(files, database.dataSource(), tenants), restartAfter.isPresent());
     }

@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 final class Member implements AutoCloseable {
 
     private static final Duration FROZEN = Duration.ofMillis(1_500);
-    private static final int PATIENCE_MILLIS = 60_000;
+    private static final int PATIENCE_MILLIS = 120_000;
 
     private final String mutant;
     private final List<String> args;

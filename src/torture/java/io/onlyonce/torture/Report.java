@@ -11,7 +11,7 @@ final class Report {
     private final long began = System.nanoTime();
     private int histories;
 
-    void add(Ground.Wave wave) {
+    synchronized void add(Ground.Wave wave) {
         histories += wave.evidence().size();
         if (wave.restarted()) {
             faults.merge(Cell.RESTART.label(), 1, Integer::sum);
@@ -45,7 +45,7 @@ final class Report {
         return (System.nanoTime() - began) / 1e9;
     }
 
-    String progress() {
+    synchronized String progress() {
         int struck = faults.values().stream().mapToInt(Integer::intValue).sum();
         return "%d histories, %d faults, %.0f s, %.1f histories/s"
                 .formatted(histories, struck, seconds(), histories / seconds());

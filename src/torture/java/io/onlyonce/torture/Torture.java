@@ -9,19 +9,27 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 /**
- * Runs histories from seeds and checks each: {@code --histories N --seed S --minutes M}; with
- * {@code --mutants} it plants bugs and sees that they are found; with {@code --first N} it begins
- * at a history, to see it again.
+ * Runs histories from seeds and checks each: {@code --histories N --seed S --minutes M}, the bounds
+ * for each seed; with {@code --mutants} it plants bugs and sees that they are found; with {@code
+ * --first N} it begins at a history, to see it again.
  */
 final class Torture {
 
     static final int WAVE = 48;
+
+    /** Most of a history's time is waiting for processes to start and timeouts to end. */
+    private static final int LANES = 3;
+
     private static final int FRESH = 1 << 30;
 
     private final Arguments arguments;
     private final Report report = new Report();
+    private volatile boolean violated;
+    private volatile long began;
 
     private Torture(Arguments arguments) {
         this.arguments = arguments;
@@ -29,19 +37,31 @@ final class Torture {
 
     public static void main(String[] args) throws Exception {
         var arguments = Arguments.parse(List.of(args));
-        try (PostgresServer server = Ground.server()) {
-            boolean good =
-                    arguments.mutants()
-                            ? Mutants.run(server, arguments)
-                            : new Torture(arguments).run(server);
-            System.exit(good ? 0 : 1);
+        boolean good = false;
+        try {
+            good = arguments.mutants() ? Mutants.run(arguments) : new Torture(arguments).run();
+        } catch (Exception e) {
+            e.printStackTrace();
         }
+        System.exit(good ? 0 : 1); // threads of lanes that wait for a client must not keep it
     }
 
-    private boolean run(PostgresServer server) throws Exception {
+    private boolean run() throws Exception {
         for (long seed : arguments.seeds()) {
             System.out.println("seed " + seed);
-            if (!run(server, seed)) {
+            began = System.nanoTime();
+            var lanes = Executors.newFixedThreadPool(LANES);
+            List<Future<Boolean>> ends = new ArrayList<>();
+            for (int lane = 0; lane < LANES; lane++) {
+                int first = arguments.first() / WAVE + lane;
+                ends.add(lanes.submit(() -> run(seed, first)));
+            }
+            boolean good = true;
+            for (Future<Boolean> end : ends) {
+                good &= end.get();
+            }
+            lanes.shutdown();
+            if (!good) {
                 return false;
             }
         }
@@ -53,39 +73,43 @@ final class Torture {
         return true;
     }
 
-    private boolean run(PostgresServer server, long seed) throws Exception {
-        Path folder = arguments.folder("seed-" + seed);
-        var own = new Report();
-        try (var ground = new Ground(server, seed, folder, "")) {
-            int wave = arguments.first() / WAVE;
-            while (own.histories() < arguments.histories()
-                    && own.seconds() < arguments.minutes() * 60) {
+    /** One lane: every so many waves of this seed, on a server of its own. */
+    private boolean run(long seed, int first) throws Exception {
+        int end = (arguments.first() + arguments.histories() + WAVE - 1) / WAVE;
+        if (first >= end) {
+            return true;
+        }
+        Path folder = arguments.folder("seed-" + seed + "-" + first);
+        try (PostgresServer server = Ground.server();
+                var ground = new Ground(server, seed, folder, "")) {
+            for (int wave = first; wave < end && !violated && !isOver(); wave += LANES) {
                 Ground.Wave lived;
                 try {
                     lived = ground.live(wave, wave * WAVE, WAVE);
                 } catch (IOException e) {
+                    violated = true;
                     ground.keepLogs();
                     System.out.println(replay(seed, wave, folder));
                     throw e;
                 }
-                own.add(lived);
-                report.add(lived);
-                List<Checker.Violation> violations = new ArrayList<>();
-                lived.evidence().forEach(e -> violations.addAll(Checker.check(e)));
+                List<Checker.Violation> violations = Checker.check(lived.evidence());
                 if (!violations.isEmpty()) {
+                    violated = true;
                     ground.keep(lived, violations);
                     violations.stream().limit(20).forEach(System.out::println);
                     System.out.println(replay(seed, wave, folder));
                     return false;
                 }
                 delete(folder.resolve("wave-" + wave));
-                wave++;
-                if (wave % 4 == 0) {
-                    System.out.println(report.progress());
-                }
+                report.add(lived);
+                System.out.println(report.progress());
             }
         }
         return true;
+    }
+
+    private boolean isOver() {
+        return System.nanoTime() - began > arguments.minutes() * 60e9;
     }
 
     private static String replay(long seed, int wave, Path folder) {
