@@ -1,11 +1,13 @@
 /** Writes that are safe to repeat, over plain JDBC. */
-@SuppressWarnings("requires-automatic") // the driver has a stable name, and is optional
+// The driver and Micrometer have stable names, and are optional.
+@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
 module io.onlyonce {
     requires transitive java.sql;
     requires transitive com.fasterxml.jackson.databind;
     requires org.slf4j;
     requires static transitive org.jspecify;
     requires static org.postgresql.jdbc;
+    requires static transitive micrometer.core;
 
     exports io.onlyonce;
     exports io.onlyonce.command;

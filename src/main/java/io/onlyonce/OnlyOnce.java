@@ -6,18 +6,21 @@ import io.onlyonce.command.RunOptions;
 import io.onlyonce.inbox.Inbox;
 import io.onlyonce.inbox.VersionGuard;
 import io.onlyonce.observe.Inspector;
+import io.onlyonce.observe.OnlyOnceListener;
 import io.onlyonce.outbox.DeadLetters;
 import io.onlyonce.outbox.EventPublisher;
 import io.onlyonce.outbox.Outbox;
 import io.onlyonce.outbox.OutboxMode;
 import io.onlyonce.outbox.OutboxRelay;
 import io.onlyonce.outbox.RelayOptions;
+import io.onlyonce.payload.ResultCipher;
 import io.onlyonce.payload.ResultCodec;
 import io.onlyonce.retention.Retention;
 import io.onlyonce.retention.RetentionOptions;
 import io.onlyonce.sql.CommandSetup;
 import io.onlyonce.sql.Database;
 import io.onlyonce.sql.EventRows;
+import io.onlyonce.sql.Observer;
 import io.onlyonce.sql.RelaySetup;
 import io.onlyonce.sql.SchemaName;
 import io.onlyonce.tx.TransactionTemplate;
@@ -71,7 +74,7 @@ public final class OnlyOnce {
         DataSource dataSource = relaySetup.dataSource();
         dedup = CommandDedup.of(setup);
         commands = CommandRunner.of(setup, defaults);
-        outbox = Outbox.of(setup.events());
+        outbox = Outbox.of(setup);
         transactions =
                 TransactionTemplate.of(
                         dataSource,
@@ -167,6 +170,7 @@ public final class OnlyOnce {
         private final DataSource dataSource;
         private SchemaName schema = SchemaName.DEFAULT;
         private ResultCodec codec = ResultCodec.json();
+        private Optional<ResultCipher> cipher = Optional.empty();
         private int resultLimit = 1 << 20;
         private int hashAlgorithm;
         private boolean withoutExpiry;
@@ -175,6 +179,8 @@ public final class OnlyOnce {
         private RunOptions defaults = RunOptions.standard();
         private OutboxMode mode = OutboxMode.KEEP;
         private boolean notify;
+        private Optional<CommandSetup.Budget> budget = Optional.empty();
+        private Optional<OnlyOnceListener> listener = Optional.empty();
 
         private Builder(DataSource dataSource) {
             this.dataSource = dataSource;
@@ -227,9 +233,51 @@ public final class OnlyOnce {
             return this;
         }
 
+        /** Is told of every decision; nobody by default. */
+        public Builder withListener(OnlyOnceListener listener) {
+            this.listener = Optional.of(listener);
+            return this;
+        }
+
+        /**
+         * Each caller of a tenant may use so many new ids in each window of the database's clock;
+         * more are refused with {@code KeyBudgetExceededException}, while what it has sent before
+         * is still answered. Unlimited by default.
+         *
+         * <p>Approximate: ids are taken from a counter in portions of a hundredth, so a caller may
+         * be refused earlier by what other processes have left of theirs, and over the end of a
+         * window by as many as were running. The low road is not counted. One budget per schema.
+         *
+         * @param newIds 1 or more; above 100 rounded down to whole portions
+         * @param window whole seconds, from one to a day
+         */
+        public Builder withKeyBudget(long newIds, Duration window) {
+            if (newIds < 1) {
+                throw new IllegalArgumentException("A key budget must allow at least one new id.");
+            }
+            if (window.compareTo(Duration.ofSeconds(1)) < 0
+                    || window.compareTo(Duration.ofDays(1)) > 0
+                    || window.toNanosPart() != 0) {
+                throw new IllegalArgumentException(
+                        "The window of a key budget must be whole seconds, from one to a day.");
+            }
+            this.budget = Optional.of(new CommandSetup.Budget(newIds, window));
+            return this;
+        }
+
         /** How results become bytes; JSON by default. */
         public Builder withCodec(ResultCodec codec) {
             this.codec = Objects.requireNonNull(codec, "codec");
+            return this;
+        }
+
+        /**
+         * Results and details of rejections, and payload hashes of commands and messages, are
+         * stored under keys; in clear by default. Rows that are in clear already stay so, and are
+         * read.
+         */
+        public Builder withCipher(ResultCipher cipher) {
+            this.cipher = Optional.of(cipher);
             return this;
         }
 
@@ -271,6 +319,7 @@ public final class OnlyOnce {
                         schema);
             }
             Schema.verify(dataSource, schema.value());
+            var observer = listener.map(Observer::new).orElse(Observer.NONE);
             List<OutboxRelay> relays = new CopyOnWriteArrayList<>();
             var setup =
                     new CommandSetup(
@@ -278,19 +327,23 @@ public final class OnlyOnce {
                             database,
                             schema,
                             codec,
+                            cipher,
                             resultLimit,
                             hashAlgorithm,
                             withoutExpiry,
                             ttl,
                             refusedFor,
                             new EventRows(database, schema, mode == OutboxMode.CDC, notify),
-                            () -> relays.forEach(OutboxRelay::wake));
+                            () -> relays.forEach(OutboxRelay::wake),
+                            observer,
+                            budget);
             var relaySetup =
                     new RelaySetup(
                             dataSource,
                             database,
                             schema,
-                            defaults.transaction().isPoolAutoCommitOff());
+                            defaults.transaction().isPoolAutoCommitOff(),
+                            observer);
             return new OnlyOnce(relaySetup, mode, setup, defaults, relays);
         }
     }

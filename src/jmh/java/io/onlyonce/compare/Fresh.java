@@ -4,12 +4,12 @@ import io.onlyonce.command.RunOptions;
 import io.onlyonce.tx.Isolation;
 import io.onlyonce.tx.TransactionOptions;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 
 /**
  * A command that nobody has sent before, one caller: time against the bare transaction, interleaved
@@ -19,7 +19,12 @@ final class Fresh implements Compare.Comparison {
 
     static final String BARE = "bare";
     static final String BARE_SERIALIZABLE = "bare, SERIALIZABLE";
+    static final String TEXTBOOK = "textbook";
+    static final String HAND_WRITTEN = "hand-written";
+    static final String OURS = "OnlyOnce";
     private static final int BLOCK = 400;
+    private static final int THREADS = 8;
+    private static final Duration WINDOW = Duration.ofMillis(1_500);
 
     /** One way, made on a pool of the level that it runs at. */
     record Contender(
@@ -30,9 +35,10 @@ final class Fresh implements Compare.Comparison {
         RunOptions serializable = standard.withTransaction(TransactionOptions.serializable());
         return List.of(
                 new Contender(BARE, Isolation.READ_COMMITTED, BARE, "", Bare::new),
-                new Contender("textbook", Isolation.READ_COMMITTED, BARE, "", Textbook::new),
+                new Contender(TEXTBOOK, Isolation.READ_COMMITTED, BARE, "", Textbook::new),
+                new Contender(HAND_WRITTEN, Isolation.READ_COMMITTED, BARE, "", HandWritten::new),
                 new Contender(
-                        "OnlyOnce",
+                        OURS,
                         Isolation.READ_COMMITTED,
                         BARE,
                         "goal: 1.42 or less",
@@ -58,63 +64,66 @@ final class Fresh implements Compare.Comparison {
     }
 
     @Override
-    public void run(Ground ground, Report report, int rounds) throws Exception {
-        new FreshCounts(ground, report).run(rounds);
-        time(ground, report, rounds);
+    public void run(Ground ground, Report report, Effort effort) throws Exception {
+        new FreshCounts(ground, report).run(effort);
+        time(ground, report, effort);
+        throughput(ground, report, effort);
     }
 
-    private static void time(Ground ground, Report report, int rounds) throws Exception {
+    private static void time(Ground ground, Report report, Effort effort) throws Exception {
+        var ways = new Interleaved();
+        for (Contender each : contenders()) {
+            ways.add(each.name(), each.maker().on(ground.pool(1, each.isolation())));
+        }
+        ways.run(report, effort, BLOCK);
+        for (Contender each : contenders()) {
+            report.add("p50, microseconds", each.name(), ways.micros(each.name()));
+            if (!each.name().equals(each.against())) {
+                report.add(
+                        "p50 against " + each.against(),
+                        each.name(),
+                        ways.against(each.name(), each.against()),
+                        each.goal());
+            }
+        }
+        report.add("p50 against textbook", OURS, ways.against(OURS, TEXTBOOK));
+        report.add("p50 against hand-written", OURS, ways.against(OURS, HAND_WRITTEN));
+        report.add(
+                "bytes allocated, more than hand-written",
+                OURS,
+                ways.moreBytes(OURS, HAND_WRITTEN));
+        report.add("bytes allocated, more than bare", OURS, ways.moreBytes(OURS, BARE));
+    }
+
+    private static void throughput(Ground ground, Report report, Effort effort) throws Exception {
         Map<String, Variant> variants = new LinkedHashMap<>();
         for (Contender each : contenders()) {
-            variants.put(each.name(), each.maker().on(ground.pool(1, each.isolation())));
-        }
-        report.progress("warming up");
-        for (int i = 0; i < 3; i++) {
-            block(variants);
-        }
-        Map<String, List<Double>> medians = new LinkedHashMap<>();
-        variants.keySet().forEach(name -> medians.put(name, new ArrayList<>()));
-        int blocks = Math.max(5, rounds);
-        for (int i = 1; i <= blocks; i++) {
-            block(variants).forEach((name, nanos) -> medians.get(name).add(Spread.median(nanos)));
-            report.progress("block %d of %d, %d times each".formatted(i, blocks, BLOCK));
-        }
-        for (Contender each : contenders()) {
-            if (!each.name().equals(each.against())) {
-                var ratios = ratios(medians.get(each.name()), medians.get(each.against()));
-                report.add("p50 against " + each.against(), each.name(), ratios, each.goal());
+            if (each.isolation() == Isolation.READ_COMMITTED) {
+                variants.put(each.name(), each.maker().on(ground.pool(THREADS, each.isolation())));
             }
         }
-        for (Contender each : contenders().subList(2, 4)) {
-            var ratios = ratios(medians.get(each.name()), medians.get("textbook"));
-            report.add("p50 against textbook", each.name(), ratios);
-        }
-    }
-
-    private static Spread ratios(List<Double> values, List<Double> baseline) {
-        List<Double> ratios = new ArrayList<>();
-        for (int i = 0; i < values.size(); i++) {
-            ratios.add(values.get(i) / baseline.get(i));
-        }
-        return Spread.of(ratios);
-    }
-
-    /** Every variant once, in an order that changes each time, and that again and again. */
-    private static Map<String, long[]> block(Map<String, Variant> variants) throws Exception {
-        var random = new Random(BLOCK);
+        Map<String, List<Double>> done = new LinkedHashMap<>();
         List<String> order = new ArrayList<>(variants.keySet());
-        Map<String, long[]> nanos = new LinkedHashMap<>();
-        order.forEach(name -> nanos.put(name, new long[BLOCK]));
-        for (int i = 0; i < BLOCK; i++) {
-            Collections.shuffle(order, random);
+        for (int round = effort.isBrief() ? 1 : 0;
+                round <= effort.rounds();
+                round++) { // 0 warms up
+            Collections.rotate(order, 1);
             for (String name : order) {
-                int account = random.nextInt(Business.ACCOUNTS);
-                String id = Business.id();
-                long start = System.nanoTime();
-                variants.get(name).run(id, account);
-                nanos.get(name)[i] = System.nanoTime() - start;
+                var window = new Window(variants.get(name), effort.of(WINDOW), THREADS).run();
+                if (round > 0) {
+                    done.computeIfAbsent(name, key -> new ArrayList<>())
+                            .add((double) window.done());
+                }
+            }
+            report.progress("throughput, round %d: %s".formatted(round, done));
+        }
+        for (String name : variants.keySet()) {
+            if (!name.equals(TEXTBOOK)) {
+                report.add(
+                        "throughput of 8 threads against textbook",
+                        name,
+                        Spread.ratios(done.get(name), done.get(TEXTBOOK)));
             }
         }
-        return nanos;
     }
 }

@@ -13,6 +13,7 @@ final class FreshCounts {
     /** As often as the driver needs to prepare on the server, and some more. */
     private static final int BEFORE = 300;
 
+    private static final int TRIPS = 20;
     private static final int TIMES = 1_000;
 
     private final Ground ground;
@@ -23,46 +24,57 @@ final class FreshCounts {
         this.report = report;
     }
 
-    void run(int rounds) throws Exception {
+    void run(Effort effort) throws Exception {
+        Map<String, Double> trips = new LinkedHashMap<>();
         for (Fresh.Contender each : Fresh.contenders()) {
-            trips(each);
+            trips.put(each.name(), trips(each).median());
         }
+        double added = trips.get(Fresh.OURS) - trips.get(Fresh.BARE);
+        report.add("round trips added to bare", Fresh.OURS, Spread.counted(added, TRIPS));
         Map<String, List<Double>> wal = new LinkedHashMap<>();
-        for (int round = 1; round <= rounds; round++) {
+        for (int round = 1; round <= effort.rounds(); round++) {
             for (Fresh.Contender each : Fresh.contenders()) {
-                wal.computeIfAbsent(each.name(), name -> new ArrayList<>()).add(wal(each));
+                wal.computeIfAbsent(each.name(), name -> new ArrayList<>()).add(wal(each, effort));
             }
             report.progress("bytes of WAL, round %d: %s".formatted(round, wal));
         }
         wal.forEach((name, bytes) -> report.add("WAL, bytes", name, Spread.of(bytes)));
+        report.add(
+                "WAL against textbook",
+                Fresh.OURS,
+                Spread.ratios(wal.get(Fresh.OURS), wal.get(Fresh.TEXTBOOK)));
         for (Fresh.Contender each : Fresh.contenders()) {
-            versions(each);
+            versions(each, effort.of(TIMES));
         }
     }
 
-    private void trips(Fresh.Contender each) throws Exception {
+    private Spread trips(Fresh.Contender each) throws Exception {
         try (var proxy = ground.proxy();
                 var pool = ground.poolThrough(proxy, each.isolation())) {
             Variant variant = each.maker().on(pool);
-            repeat(variant, 20);
+            repeat(variant, TRIPS);
             List<Double> trips = new ArrayList<>();
-            for (int i = 0; i < 20; i++) {
+            for (int i = 0; i < TRIPS; i++) {
                 proxy.resetCounters();
                 repeat(variant, 1);
                 trips.add((double) proxy.roundTrips());
             }
             report.add("round trips", each.name(), Spread.of(trips));
+            return Spread.of(trips);
         }
     }
 
-    private double wal(Fresh.Contender each) throws Exception {
+    private double wal(Fresh.Contender each, Effort effort) throws Exception {
         try (var pool = ground.pool(1, each.isolation())) {
             Variant variant = each.maker().on(pool);
             ground.execute("CHECKPOINT");
-            repeat(variant, BEFORE); // with the first images of the pages after the checkpoint
+            repeat(
+                    variant,
+                    effort.of(BEFORE)); // with the first images of the pages after the checkpoint
             long before = position();
-            repeat(variant, TIMES);
-            return (position() - before) / (double) TIMES;
+            int times = effort.of(TIMES);
+            repeat(variant, times);
+            return (position() - before) / (double) times;
         }
     }
 
@@ -71,28 +83,21 @@ final class FreshCounts {
     }
 
     /** Of command_dedup: versions written, how many of them heap-only, and rows deleted. */
-    private void versions(Fresh.Contender each) throws Exception {
+    private void versions(Fresh.Contender each, int times) throws Exception {
         long inserted = tuples("n_tup_ins");
         long updated = tuples("n_tup_upd");
         long heapOnly = tuples("n_tup_hot_upd");
         HikariDataSource pool = ground.pool(1, each.isolation());
-        repeat(each.maker().on(pool), TIMES);
+        repeat(each.maker().on(pool), times);
         ground.settle(pool);
         long updates = tuples("n_tup_upd") - updated;
-        add("row versions", each, tuples("n_tup_ins") - inserted + updates);
-        add("dead row versions", each, updates);
-        add("dead, of them heap-only", each, tuples("n_tup_hot_upd") - heapOnly);
+        add("row versions", each, tuples("n_tup_ins") - inserted + updates, times);
+        add("dead row versions", each, updates, times);
+        add("dead, of them heap-only", each, tuples("n_tup_hot_upd") - heapOnly, times);
     }
 
-    private void add(String measure, Fresh.Contender each, long count) {
-        report.add(
-                measure,
-                each.name(),
-                new Spread(
-                        count / (double) TIMES,
-                        count / (double) TIMES,
-                        count / (double) TIMES,
-                        TIMES));
+    private void add(String measure, Fresh.Contender each, long count, int times) {
+        report.add(measure, each.name(), Spread.counted(count / (double) times, times));
     }
 
     private long tuples(String column) throws Exception {

@@ -30,11 +30,21 @@ final class Ground implements AutoCloseable {
 
     static Ground open() throws SQLException {
         String url = System.getenv("ONLYONCE_BENCH_URL");
-        var ground =
-                new Ground(
-                        url == null || url.isBlank()
-                                ? PostgresServer.startPrivate()
-                                : PostgresServer.at(url));
+        return on(
+                url == null || url.isBlank()
+                        ? PostgresServer.startPrivate()
+                        : PostgresServer.at(url));
+    }
+
+    /** The same, on one server for all of this JVM. */
+    static Ground openShared() throws SQLException {
+        String url = System.getenv("ONLYONCE_BENCH_URL");
+        return url == null || url.isBlank() ? on(PostgresServer.shared()) : open();
+    }
+
+    /** On a server that runs already, and is closed with it if it is private. */
+    static Ground on(PostgresServer server) throws SQLException {
+        var ground = new Ground(server);
         Schema.apply(ground.db.dataSource());
         Business.create(ground);
         return ground;

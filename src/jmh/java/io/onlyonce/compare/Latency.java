@@ -32,7 +32,7 @@ final class Latency implements Compare.Comparison {
     private final Histogram commit = new Histogram(MAX, 3);
 
     @Override
-    public void run(Ground ground, Report report, int rounds) throws Exception {
+    public void run(Ground ground, Report report, Effort effort) throws Exception {
         try (var pool = ground.pool(4, Isolation.READ_COMMITTED)) {
             var once = OnlyOnce.on(pool).withTtl(Duration.ofDays(7)).build();
             try (var relay =
@@ -44,12 +44,14 @@ final class Latency implements Compare.Comparison {
                                         events.size(), PublishResult.published());
                             })) {
                 relay.start();
-                send(once, 0, WARM_UP);
-                Await.until(PATIENCE, () -> arrival.getTotalCount() == WARM_UP, "all have arrived");
+                int warmUp = effort.of(WARM_UP);
+                int events = effort.of(EVENTS);
+                send(once, 0, warmUp);
+                Await.until(PATIENCE, () -> arrival.getTotalCount() == warmUp, "all have arrived");
                 arrival.reset();
                 commit.reset();
-                send(once, WARM_UP, WARM_UP + EVENTS);
-                Await.until(PATIENCE, () -> arrival.getTotalCount() == EVENTS, "all have arrived");
+                send(once, warmUp, warmUp + events);
+                Await.until(PATIENCE, () -> arrival.getTotalCount() == events, "all have arrived");
             }
             tell(report);
         }
@@ -88,7 +90,7 @@ final class Latency implements Compare.Comparison {
             report.add(
                     "p%s, ms to the publisher".formatted(percentile),
                     "OnlyOnce",
-                    new Spread(millis, millis, millis, EVENTS),
+                    new Spread(millis, millis, millis, (int) arrival.getTotalCount()),
                     goal);
         }
         double own = commit.getValueAtPercentile(50);
@@ -96,6 +98,6 @@ final class Latency implements Compare.Comparison {
         report.add(
                 "p50 against INSERT and COMMIT",
                 "OnlyOnce",
-                new Spread(ratio, ratio, ratio, EVENTS));
+                new Spread(ratio, ratio, ratio, (int) arrival.getTotalCount()));
     }
 }

@@ -42,10 +42,10 @@ final class Messages implements Compare.Comparison {
     }
 
     @Override
-    public void run(Ground ground, Report report, int rounds) throws Exception {
+    public void run(Ground ground, Report report, Effort effort) throws Exception {
         trips(ground, report);
         try (var pool = ground.pool(1, Isolation.READ_COMMITTED)) {
-            time(inbox(pool), report, Math.max(5, rounds));
+            time(inbox(pool), report, effort.rounds());
         }
     }
 

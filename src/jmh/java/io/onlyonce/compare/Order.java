@@ -39,14 +39,14 @@ final class Order implements Compare.Comparison {
     }
 
     @Override
-    public void run(Ground ground, Report report, int rounds) throws Exception {
+    public void run(Ground ground, Report report, Effort effort) throws Exception {
         SkipLocked.create(ground);
         List<Double> ours = new ArrayList<>();
         List<Double> loops = new ArrayList<>();
         try (var pool = ground.pool(WORKERS + 2, Isolation.READ_COMMITTED)) {
-            for (int round = 1; round <= Math.max(5, rounds); round++) {
-                ours.add(100.0 * relays(pool) / Relay.ROWS);
-                loops.add(100.0 * loops(pool) / Relay.ROWS);
+            for (int round = 1; round <= effort.rounds(); round++) {
+                ours.add(100.0 * relays(pool, effort.of(Relay.ROWS)) / effort.of(Relay.ROWS));
+                loops.add(100.0 * loops(pool, effort.of(Relay.ROWS)) / effort.of(Relay.ROWS));
                 report.progress("round %d: %s, %s".formatted(round, ours, loops));
             }
         }
@@ -55,7 +55,7 @@ final class Order implements Compare.Comparison {
     }
 
     /** They share the buckets before anything is there, and drain while events are appended. */
-    private static int relays(DataSource pool) throws Exception {
+    private static int relays(DataSource pool, int rows) throws Exception {
         var seen = new Seen();
         var drain = new RelayDrain(pool, OutboxMode.KEEP);
         drain.fill(0);
@@ -78,21 +78,21 @@ final class Order implements Compare.Comparison {
                 PATIENCE,
                 () -> relays.stream().allMatch(relay -> relay.stats().buckets() == 64 / WORKERS),
                 "the buckets are shared");
-        drain.append(0, Relay.ROWS);
-        Await.until(PATIENCE, () -> seen.all.get() >= Relay.ROWS, "all are published");
+        drain.append(0, rows);
+        Await.until(PATIENCE, () -> seen.all.get() >= rows, "all are published");
         relays.forEach(OutboxRelay::close);
         return seen.late.get();
     }
 
-    private static int loops(DataSource pool) throws Exception {
+    private static int loops(DataSource pool, int rows) throws Exception {
         var seen = new Seen();
         var loop =
                 new SkipLocked(
                         pool,
                         SkipLocked.EQUAL,
                         false,
-                        rows -> rows.forEach(row -> seen.see(row.aggregateId(), row.version())));
-        loop.fill(Relay.ROWS);
+                        batch -> batch.forEach(row -> seen.see(row.aggregateId(), row.version())));
+        loop.fill(rows);
         List<Callable<Long>> workers = new ArrayList<>();
         for (int i = 0; i < WORKERS; i++) {
             workers.add(loop::work);
@@ -105,7 +105,7 @@ final class Order implements Compare.Comparison {
         } finally {
             threads.shutdown();
         }
-        Backlog.check(Relay.ROWS, seen.all.get());
+        Backlog.check(rows, seen.all.get());
         return seen.late.get();
     }
 }

@@ -43,17 +43,17 @@ final class Pressure implements Compare.Comparison {
     }
 
     @Override
-    public void run(Ground ground, Report report, int rounds) throws Exception {
+    public void run(Ground ground, Report report, Effort effort) throws Exception {
         try (var pool = ground.pool(POOL, Isolation.READ_COMMITTED)) {
             List<Case> cases = cases(pool);
             report.progress("warming up");
             for (Case each : cases) {
-                quiet(each, SHORT);
-                pressed(each, SHORT);
+                quiet(each, effort.of(SHORT));
+                pressed(each, effort.of(SHORT));
             }
-            for (int round = 1; round <= rounds; round++) {
+            for (int round = 1; round <= effort.rounds(); round++) {
                 for (Case each : cases) {
-                    measure(each, round, report);
+                    measure(each, round, report, effort.of(WINDOW));
                 }
             }
             tell(cases, report);
@@ -106,14 +106,15 @@ final class Pressure implements Compare.Comparison {
         };
     }
 
-    private static void measure(Case each, int round, Report report) throws Exception {
+    private static void measure(Case each, int round, Report report, Duration length)
+            throws Exception {
         boolean pressedFirst = round % 2 == 0;
-        Window early = pressedFirst ? pressed(each, WINDOW) : quiet(each, WINDOW);
-        Window late = pressedFirst ? quiet(each, WINDOW) : pressed(each, WINDOW);
+        Window early = pressedFirst ? pressed(each, length) : quiet(each, length);
+        Window late = pressedFirst ? quiet(each, length) : pressed(each, length);
         Window quiet = pressedFirst ? late : early;
         Window pressed = pressedFirst ? early : late;
         Results results = each.results();
-        results.kept.add((double) pressed.done() / quiet.done());
+        results.kept.add((double) pressed.done() / Math.max(1, quiet.done()));
         results.pressed.add((double) pressed.done());
         report.progress(
                 "round %d, %s: %d commands, with pressure %d (repetitions answered: %d)"

@@ -42,21 +42,22 @@ final class Purge implements Compare.Comparison {
     private Variant commands;
 
     @Override
-    public void run(Ground ground, Report report, int rounds) throws Exception {
-        int windows = Math.max(5, rounds);
+    public void run(Ground ground, Report report, Effort effort) throws Exception {
+        int rows = effort.of(ROWS);
+        int windows = effort.isBrief() ? 1 : Math.max(5, effort.rounds());
         try (var connections = ground.pool(WORKERS + 2, Isolation.READ_COMMITTED)) {
             pool = connections;
             commands = new Ours(pool, RunOptions.standard());
-            report.progress("storing " + ROWS + " forgotten commands");
-            ground.execute(FILL.formatted(ROWS));
+            report.progress("storing " + rows + " forgotten commands");
+            ground.execute(FILL.formatted(rows));
             ground.execute("VACUUM ANALYZE onlyonce.command_dedup");
             ground.execute("CHECKPOINT");
-            window(() -> pause(Duration.ofSeconds(5))); // warm-up
+            window(() -> pause(effort.of(Duration.ofSeconds(5)))); // warm-up
             List<Double> p99 = new ArrayList<>();
             List<Double> p50 = new ArrayList<>();
             List<Double> throughput = new ArrayList<>();
             List<Double> speed = new ArrayList<>();
-            Measured quiet = window(() -> pause(Duration.ofSeconds(5)));
+            Measured quiet = window(() -> pause(effort.of(Duration.ofSeconds(5))));
             for (int round = 1; round <= windows; round++) {
                 boolean isLast = round == windows;
                 boolean quietFirst = round % 2 == 0;
@@ -64,7 +65,7 @@ final class Purge implements Compare.Comparison {
                 if (quietFirst) {
                     quiet = window(() -> pause(length));
                 }
-                Measured purged = window(() -> purge(isLast ? ROWS : ROWS / windows));
+                Measured purged = window(() -> purge(isLast ? rows : rows / windows));
                 if (!quietFirst) {
                     quiet = window(() -> pause(Duration.ofNanos(purged.nanos())));
                 }

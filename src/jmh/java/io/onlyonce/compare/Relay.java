@@ -38,39 +38,46 @@ final class Relay implements Compare.Comparison {
     private record Contender(String name, Drain drain, String table, int rows) {}
 
     @Override
-    public void run(Ground ground, Report report, int rounds) throws Exception {
+    public void run(Ground ground, Report report, Effort effort) throws Exception {
         SkipLocked.create(ground);
         try (var pool = ground.pool(WORKERS + 2, Isolation.READ_COMMITTED);
                 var flush = new TransactionOutboxDrain(pool, WORKERS, false);
                 var memory = new TransactionOutboxDrain(pool, WORKERS, true)) {
             var contenders =
                     List.of(
-                            ours(DELETE, pool, OutboxMode.DELETE),
-                            ours(KEEP, pool, OutboxMode.KEEP),
-                            loop(LOOP, pool, SkipLocked.EQUAL, false),
-                            loop(DELETE_LOOP, pool, SkipLocked.EQUAL, true),
-                            loop(LEAN, pool, SkipLocked.LEAN, false),
-                            loop(LEAN_DELETE, pool, SkipLocked.LEAN, true),
-                            new Contender(FLUSH, flush, TransactionOutboxDrain.TABLE, FEW),
-                            new Contender(MEMORY, memory, TransactionOutboxDrain.TABLE, FEW));
-            tell(measure(ground, report, contenders, Math.max(5, rounds)), report);
+                            ours(DELETE, pool, OutboxMode.DELETE, effort.of(ROWS)),
+                            ours(KEEP, pool, OutboxMode.KEEP, effort.of(ROWS)),
+                            loop(LOOP, pool, SkipLocked.EQUAL, false, effort.of(ROWS)),
+                            loop(DELETE_LOOP, pool, SkipLocked.EQUAL, true, effort.of(ROWS)),
+                            loop(LEAN, pool, SkipLocked.LEAN, false, effort.of(ROWS)),
+                            loop(LEAN_DELETE, pool, SkipLocked.LEAN, true, effort.of(ROWS)),
+                            new Contender(
+                                    FLUSH, flush, TransactionOutboxDrain.TABLE, effort.of(FEW)),
+                            new Contender(
+                                    MEMORY, memory, TransactionOutboxDrain.TABLE, effort.of(FEW)));
+            tell(measure(ground, report, contenders, effort), report);
         }
     }
 
-    private static Contender ours(String name, DataSource pool, OutboxMode mode)
+    private static Contender ours(String name, DataSource pool, OutboxMode mode, int rows)
             throws SQLException {
-        return new Contender(name, new RelayDrain(pool, mode), RelayDrain.TABLE, ROWS);
+        return new Contender(name, new RelayDrain(pool, mode), RelayDrain.TABLE, rows);
     }
 
-    private static Contender loop(String name, DataSource pool, String table, boolean delete) {
-        return new Contender(name, new SkipLocked(pool, table, delete, rows -> {}), table, ROWS);
+    private static Contender loop(
+            String name, DataSource pool, String table, boolean delete, int size) {
+        return new Contender(name, new SkipLocked(pool, table, delete, rows -> {}), table, size);
     }
 
     private static Map<String, List<Double>> measure(
-            Ground ground, Report report, List<Contender> contenders, int rounds) throws Exception {
+            Ground ground, Report report, List<Contender> contenders, Effort effort)
+            throws Exception {
         Map<String, List<Double>> speeds = new LinkedHashMap<>();
         contenders.forEach(each -> speeds.put(each.name(), new ArrayList<>()));
-        for (int round = -1; round <= rounds; round++) { // the first two warm up
+        int rounds = effort.rounds();
+        for (int round = effort.isBrief() ? 1 : -1;
+                round <= rounds;
+                round++) { // the first two warm up
             List<Contender> order = new ArrayList<>(contenders);
             Collections.rotate(order, round);
             for (Contender each : order) {
@@ -106,10 +113,10 @@ final class Relay implements Compare.Comparison {
             String name,
             String against,
             String goal) {
-        List<Double> ratios = new ArrayList<>();
-        for (int i = 0; i < speeds.get(name).size(); i++) {
-            ratios.add(speeds.get(name).get(i) / speeds.get(against).get(i));
-        }
-        report.add("speed against " + against, name, Spread.of(ratios), goal);
+        report.add(
+                "speed against " + against,
+                name,
+                Spread.ratios(speeds.get(name), speeds.get(against)),
+                goal);
     }
 }

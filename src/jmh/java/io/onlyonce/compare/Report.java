@@ -6,6 +6,8 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,10 +17,11 @@ final class Report {
     /** One line of the table. */
     record Row(String measure, String variant, Spread value, String goal) {}
 
-    private record Content(String name, String server, List<Row> rows) {}
+    record Content(String name, String server, String measuredAt, List<Row> rows) {}
 
     private final String name;
     private final String server;
+    private final String measuredAt = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
     private final List<Row> rows = new ArrayList<>();
 
     Report(String name, String server) {
@@ -38,6 +41,21 @@ final class Report {
         rows.add(new Row(measure, variant, value, goal));
     }
 
+    Content content() {
+        return new Content(name, server, measuredAt, rows);
+    }
+
+    /** Removes what earlier comparisons wrote. */
+    static void forgetAll() throws IOException {
+        for (String each : Compare.KNOWN.keySet()) {
+            Files.deleteIfExists(file(each));
+        }
+    }
+
+    private static Path file(String name) {
+        return Path.of("build", "compare-" + name + ".json");
+    }
+
     /** Prints the table and writes {@code build/compare-<name>.json}. */
     void finish() throws IOException {
         System.out.println();
@@ -48,11 +66,11 @@ final class Report {
                     row.measure(), row.variant(), row.value(), row.goal());
         }
         System.out.println();
-        Path file = Path.of("build", "compare-" + name + ".json");
+        Path file = file(name);
         Files.createDirectories(file.getParent());
         JsonMapper.builder()
                 .enable(SerializationFeature.INDENT_OUTPUT)
                 .build()
-                .writeValue(file.toFile(), new Content(name, server, rows));
+                .writeValue(file.toFile(), content());
     }
 }

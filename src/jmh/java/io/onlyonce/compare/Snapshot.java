@@ -18,7 +18,7 @@ import javax.sql.DataSource;
 final class Snapshot implements Compare.Comparison {
 
     @Override
-    public void run(Ground ground, Report report, int rounds) throws Exception {
+    public void run(Ground ground, Report report, Effort effort) throws Exception {
         SkipLocked.create(ground);
         try (var pool = ground.pool(4, Isolation.READ_COMMITTED)) {
             Map<String, Drain> drains = new LinkedHashMap<>();
@@ -27,11 +27,15 @@ final class Snapshot implements Compare.Comparison {
             drains.put("loop, UPDATE", new SkipLocked(pool, SkipLocked.EQUAL, false, rows -> {}));
             Map<String, List<Double>> kept = new LinkedHashMap<>();
             drains.keySet().forEach(name -> kept.put(name, new ArrayList<>()));
-            for (int round = -1; round <= Math.max(5, rounds); round++) { // two to warm up
+            for (int round = effort.isBrief() ? 1 : -1;
+                    round <= effort.rounds();
+                    round++) { // two to warm up
                 for (var each : drains.entrySet()) {
                     boolean first = round % 2 == 0;
-                    double one = measure(ground, pool, each.getValue(), first);
-                    double other = measure(ground, pool, each.getValue(), !first);
+                    double one =
+                            measure(ground, pool, each.getValue(), first, effort.of(Relay.ROWS));
+                    double other =
+                            measure(ground, pool, each.getValue(), !first, effort.of(Relay.ROWS));
                     double ratio = first ? one / other : other / one;
                     report.progress("%s kept %.2f".formatted(each.getKey(), ratio));
                     if (round > 0) {
@@ -45,10 +49,10 @@ final class Snapshot implements Compare.Comparison {
         }
     }
 
-    private static double measure(Ground ground, DataSource pool, Drain drain, boolean held)
-            throws Exception {
+    private static double measure(
+            Ground ground, DataSource pool, Drain drain, boolean held, int rows) throws Exception {
         String table = drain instanceof RelayDrain ? RelayDrain.TABLE : SkipLocked.EQUAL;
-        drain.fill(Relay.ROWS);
+        drain.fill(rows);
         Drain.level(ground, table);
         try (var reader = pool.getConnection()) {
             reader.setAutoCommit(false);
@@ -58,7 +62,7 @@ final class Snapshot implements Compare.Comparison {
                     select.execute("SELECT count(*) FROM account");
                 }
             }
-            double speed = Drain.time(drain, Relay.ROWS);
+            double speed = Drain.time(drain, rows);
             reader.rollback();
             return speed;
         }

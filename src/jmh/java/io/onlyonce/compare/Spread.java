@@ -1,7 +1,9 @@
 package io.onlyonce.compare;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -21,6 +23,20 @@ record Spread(double median, double low, double high, int n) {
                 sorted.length);
     }
 
+    /** One by one: what was measured side by side. */
+    static Spread ratios(List<Double> values, List<Double> baseline) {
+        List<Double> ratios = new ArrayList<>();
+        for (int i = 0; i < values.size(); i++) {
+            ratios.add(values.get(i) / Math.max(baseline.get(i), 1e-9));
+        }
+        return of(ratios);
+    }
+
+    /** The same for each of n. */
+    static Spread counted(double value, int n) {
+        return new Spread(value, value, value, n);
+    }
+
     static double median(long[] values) {
         return quantile(Arrays.stream(values).asDoubleStream().sorted().toArray(), 0.5);
     }
@@ -36,6 +52,22 @@ record Spread(double median, double low, double high, int n) {
     public String toString() {
         return String.format(
                 Locale.ROOT, "%s (%s to %s, n=%d)", number(median), number(low), number(high), n);
+    }
+
+    /** As in a table: as many digits as help. */
+    static String brief(double value) {
+        double size = Math.abs(value);
+        if (value == Math.rint(value) || size >= 100) {
+            return String.format(Locale.ROOT, "%,.0f", value);
+        }
+        return String.format(Locale.ROOT, size >= 10 ? "%.1f" : "%.2f", value);
+    }
+
+    /** Median and middle half, for a table. */
+    String cell() {
+        return low == high && low == median
+                ? brief(median)
+                : "%s (%s to %s)".formatted(brief(median), brief(low), brief(high));
     }
 
     /** Three digits where they say something. */

@@ -34,7 +34,7 @@ record Textbook(DataSource pool) implements Variant {
     private static final String REPLAY =
             "SELECT status, payload_hash, result FROM onlyonce.command_dedup WHERE " + KEY;
 
-    private static final String APPEND =
+    static final String APPEND =
             """
             INSERT INTO onlyonce.outbox_event (event_id, bucket, event_key, tenant, aggregate_type,
                 aggregate_id, event_type, command_id, payload)
@@ -87,17 +87,22 @@ record Textbook(DataSource pool) implements Variant {
     private static void append(Connection connection, String id, int account, byte[] payload)
             throws SQLException {
         try (var append = connection.prepareStatement(APPEND)) {
-            append.setObject(1, UUID.randomUUID());
-            append.setInt(2, account % 64);
-            append.setString(3, "deposited:" + id);
-            append.setString(4, Business.SCOPE.tenant());
-            append.setString(5, "Account");
-            append.setString(6, String.valueOf(account));
-            append.setString(7, "Deposited");
-            append.setString(8, id);
-            append.setBytes(9, payload);
+            bindAppend(append, id, account, payload);
             append.executeUpdate();
         }
+    }
+
+    static void bindAppend(PreparedStatement append, String id, int account, byte[] payload)
+            throws SQLException {
+        append.setObject(1, UUID.randomUUID());
+        append.setInt(2, account % 64);
+        append.setString(3, "deposited:" + id);
+        append.setString(4, Business.SCOPE.tenant());
+        append.setString(5, "Account");
+        append.setString(6, String.valueOf(account));
+        append.setString(7, "Deposited");
+        append.setString(8, id);
+        append.setBytes(9, payload);
     }
 
     private static void complete(Connection connection, String id, Business.Receipt receipt)

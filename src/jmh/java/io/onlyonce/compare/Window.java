@@ -11,7 +11,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A stretch of time in which four workers do unrelated commands, and others may repeat one. */
+/** A stretch of time in which workers do unrelated commands, and others may repeat one. */
 final class Window {
 
     private static final int WORKERS = 4;
@@ -21,6 +21,7 @@ final class Window {
 
     private final Variant unrelated;
     private final Duration length;
+    private final int workers;
     private final AtomicLong completed = new AtomicLong();
     private final AtomicLong repeated = new AtomicLong();
     private final CountDownLatch inFlight = new CountDownLatch(1);
@@ -32,6 +33,11 @@ final class Window {
     private long answered;
 
     Window(Variant unrelated, Duration length) {
+        this(unrelated, length, WORKERS);
+    }
+
+    Window(Variant unrelated, Duration length, int workers) {
+        this.workers = workers;
         this.unrelated = unrelated;
         this.length = length;
     }
@@ -52,7 +58,7 @@ final class Window {
         if (!others.isEmpty()) {
             inFlight.await();
         }
-        for (int i = 0; i < WORKERS; i++) {
+        for (int i = 0; i < workers; i++) {
             int worker = i;
             tasks.add(threads.submit(() -> work(worker)));
         }
@@ -81,7 +87,7 @@ final class Window {
     private Void work(int worker) throws Exception {
         while (!over()) {
             // The last worker's share ends before the hot account.
-            unrelated.run(Business.id(), Business.account(worker, WORKERS + 1));
+            unrelated.run(Business.id(), Business.account(worker, workers + 1));
             completed.incrementAndGet();
         }
         return null;

@@ -47,13 +47,13 @@ public sealed interface Claim {
     final class Replayed implements Claim {
 
         private final Command command;
-        private final ResultCodec codec;
-        private final ResultCodec.@Nullable Encoded result;
+        private final Settings settings;
+        private final StoredRow row;
 
-        Replayed(Command command, ResultCodec codec, ResultCodec.@Nullable Encoded result) {
+        Replayed(Command command, Settings settings, StoredRow row) {
             this.command = command;
-            this.codec = codec;
-            this.result = result;
+            this.settings = settings;
+            this.row = row;
         }
 
         /** The result as an object of this class. */
@@ -66,13 +66,15 @@ public sealed interface Claim {
          *
          * @throws ResultNotStoredException if there is none, because an operator settled the
          *     command without one or retention dropped it
-         * @throws io.onlyonce.payload.StoredResultUnreadableException if it does not fit the type
+         * @throws io.onlyonce.payload.StoredResultUnreadableException if it does not fit the type,
+         *     or cannot be decrypted
          */
         public <T> @Nullable T value(ResultType<T> type) {
+            ResultCodec.Encoded result = settings.seal().result(command, row);
             if (result == null) {
                 throw new ResultNotStoredException(command);
             }
-            return codec.decode(result, type);
+            return settings.codec().decode(result, type);
         }
 
         @Override

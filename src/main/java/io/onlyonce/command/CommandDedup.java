@@ -4,6 +4,7 @@ import io.onlyonce.SchemaOutdatedException;
 import io.onlyonce.payload.ResultType;
 import io.onlyonce.sql.CommandSetup;
 import io.onlyonce.sql.Names;
+import io.onlyonce.sql.Observer;
 import io.onlyonce.sql.SqlState;
 import io.onlyonce.tx.TransactionRequiredException;
 
@@ -14,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * The low road: claim and completion inside a transaction that the caller owns, begins and ends.
@@ -32,16 +34,18 @@ public final class CommandDedup {
 
     private final CommandStore store;
     private final Settings settings;
+    private final Observer observer;
 
-    CommandDedup(CommandStore store, Settings settings) {
+    CommandDedup(CommandStore store, Settings settings, Observer observer) {
         this.store = store;
         this.settings = settings;
+        this.observer = observer;
     }
 
     /** Made by {@code OnlyOnce}. */
     @SuppressWarnings("exports") // only the library itself can name a CommandSetup
     public static CommandDedup of(CommandSetup setup) {
-        return new CommandDedup(CommandStore.of(setup), Settings.of(setup));
+        return new CommandDedup(CommandStore.of(setup), Settings.of(setup), setup.observer());
     }
 
     /**
@@ -60,16 +64,25 @@ public final class CommandDedup {
         if (connection.getAutoCommit()) {
             throw new TransactionRequiredException();
         }
+        var watch = observer.isWatching() ? new CommandWatch(observer, command.scope()) : null;
         try {
-            Seen seen = store.claim(connection, row);
-            if (seen.isOutlived(command)) {
-                store.remove(connection, row);
-                seen = store.claim(connection, row);
+            Claim claim = claim(connection, row);
+            if (watch != null) {
+                watch.claimed(connection, claim);
             }
-            return seen.decide(row, settings);
+            return claim;
         } catch (SQLException e) {
             throw explained(e);
         }
+    }
+
+    private Claim claim(Connection connection, NewRow row) throws SQLException {
+        Seen seen = store.claim(connection, row);
+        if (seen.isOutlived(row.command())) {
+            store.remove(connection, row);
+            seen = store.claim(connection, row);
+        }
+        return seen.decide(row, settings);
     }
 
     /**
@@ -110,7 +123,11 @@ public final class CommandDedup {
     private void finish(Connection connection, Claim.Started started, Final end)
             throws SQLException {
         try {
-            store.finish(connection, started.mark(), started.row(), end);
+            store.finish(
+                    connection,
+                    started.mark(),
+                    started.row(),
+                    settings.seal().sealed(started.row(), end));
         } catch (SQLException e) {
             if (SqlState.is(SqlState.CLAIM_LOST, e)
                     || SqlState.is(SqlState.NOT_THIS_TRANSACTION, e)) {
@@ -118,6 +135,7 @@ public final class CommandDedup {
             }
             throw explained(e);
         }
+        CommandWatch.finished(observer, connection, started.command().scope(), end);
     }
 
     /**
@@ -164,7 +182,13 @@ public final class CommandDedup {
             if (!store.tryLock(connection, NewRow.lockKey(settings.schema(), scope, id), false)) {
                 throw new NothingToResolveException(scope, id, "it is in flight");
             }
-            if (!store.resolve(connection, scope, id, settled)) {
+            Optional<StoredRow> row = store.read(connection, scope, id);
+            if (row.isEmpty()
+                    || !store.resolve(
+                            connection,
+                            scope,
+                            id,
+                            settings.seal().sealed(scope, id, row.get(), settled))) {
                 throw new NothingToResolveException(
                         scope, id, "it has no committed claim without a completion");
             }

@@ -1,10 +1,12 @@
 package io.onlyonce.command;
 
 import io.onlyonce.SchemaOutdatedException;
+import io.onlyonce.observe.ObservedCommand.Decision;
 import io.onlyonce.outbox.EventBuffer;
 import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.payload.ResultType;
 import io.onlyonce.sql.ClaimedRun;
+import io.onlyonce.sql.Observer;
 import io.onlyonce.sql.SqlState;
 import io.onlyonce.sql.Transaction;
 import io.onlyonce.tx.CommitOutcomeUnknownException;
@@ -32,6 +34,10 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
 
     private @Nullable Claim claim;
     private @Nullable StoredRow stored;
+    private @Nullable CommandWatch watch;
+    private KeyBudget.@Nullable Permit permit;
+    private boolean committed;
+    private int appended;
 
     CommandRun(
             CommandRunner runner,
@@ -62,8 +68,46 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
     }
 
     Outcome<T> run() throws X, SQLException {
+        Observer observer = runner.observer();
+        if (!observer.isWatching()) {
+            return answered();
+        }
+        var watch = new CommandWatch(observer, command.scope());
+        this.watch = watch;
+        try {
+            return answered();
+        } catch (Throwable failure) {
+            watch.failed(failure, workRuns() > 0, isResolving());
+            throw failure;
+        } finally {
+            watch.ended(workRuns(), unknownCommits());
+        }
+    }
+
+    private Outcome<T> answered() throws X, SQLException {
         Optional<Claim> known = command.isLikelyRetry() ? readFirst() : Optional.empty();
-        return known.isPresent() ? answer(known.get()) : ask();
+        return known.isPresent() ? answer(known.get()) : askWithinBudget();
+    }
+
+    /** Leave to use a new id is asked for before a connection is, and given back if none was. */
+    private Outcome<T> askWithinBudget() throws X, SQLException {
+        if (runner.budget().isEmpty()) {
+            return ask();
+        }
+        KeyBudget.Permit leave;
+        try {
+            leave = runner.budget().get().take(command.scope(), options.transaction(), deadline());
+        } catch (SQLException e) {
+            throw explained(e);
+        }
+        permit = leave;
+        try {
+            return ask();
+        } finally {
+            if (!committed && unknownCommits() == 0) {
+                leave.giveBack();
+            }
+        }
     }
 
     /** Only a final row that would be replayed counts; everything else is for the claim to say. */
@@ -75,7 +119,7 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
                             runner.dataSource(),
                             options.transaction(),
                             deadline(),
-                            connection -> store.read(connection, row));
+                            connection -> store.read(connection, command.scope(), command.id()));
         } catch (SQLException e) {
             throw explained(e);
         }
@@ -86,12 +130,21 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
 
     @Override
     protected Object claim(Connection connection, String transactionSettings) throws SQLException {
+        if (watch != null) {
+            watch.asks();
+        }
         Seen seen = store.open(connection, transactionSettings, row, plan);
         if (seen.isOutlived(command)) {
             seen = store.reopen(connection, row, plan, seen);
         }
+        if (watch != null) {
+            watch.isAnswered();
+        }
         stored = seen.row();
         claim = seen.decide(row, settings);
+        if (claim instanceof Claim.Started && permit != null && !permit.isGranted()) {
+            throw new KeyBudgetExceededException(command, permit.retryAfter());
+        }
         return seen.mark();
     }
 
@@ -112,16 +165,22 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
         } catch (Throwable failure) {
             Optional<Rejection> rejection = options.rejectionFor(failure);
             // A timeout or a lost lock may not be met again, so a "no" that follows from it is
-            // none.
-            if (rejection.isEmpty()
-                    || transaction.metTransientError()
-                    || !SqlState.isDeterministic(failure)) {
+            // none; nor may it reach the caller, who would take it for the stored answer.
+            Optional<SQLException> met = transaction.transientError();
+            if (rejection.isPresent()
+                    && met.isPresent()
+                    && failure instanceof CommandRejectedException) {
+                met.get().addSuppressed(failure);
+                throw met.get();
+            }
+            if (rejection.isEmpty() || met.isPresent() || !SqlState.isDeterministic(failure)) {
                 throw failure;
             }
             throw reject(transaction, rejection.get(), failure);
         }
         var result = settings.encode(command, value, type);
         commit(transaction, Final.completed(result), false, context.outbox().events());
+        note(Decision.STARTED);
         return new Outcome<>(value, false);
     }
 
@@ -138,6 +197,7 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
                 onRejected.get().rejected(transaction.guarded(), outbox, rejection);
             }
             commit(transaction, end, onRejected.isEmpty(), outbox.events());
+            note(Decision.REJECTED);
         } catch (Throwable e) {
             e.addSuppressed(failure);
             throw e;
@@ -149,24 +209,36 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
 
     private void commit(Transaction transaction, Final end, boolean undo, List<OutboxEvent> events)
             throws SQLException {
-        var finish = new CommandStore.Finish(plan, undo, end, events);
+        var finish = new CommandStore.Finish(plan, undo, settings.seal().sealed(row, end), events);
         try {
             commit(
                     transaction,
-                    (connection, mark) -> store.finishAndCommit(connection, mark, row, finish));
+                    (connection, mark) ->
+                            appended = store.finishAndCommit(connection, mark, row, finish));
         } catch (SQLException e) {
             if (SqlState.is(SqlState.CLAIM_LOST, e)) {
                 throw new ClaimLostException(command);
             }
             throw e;
         }
+        committed = true;
         if (!events.isEmpty()) {
             runner.eventsCommitted();
+        }
+        if (watch != null) {
+            watch.stored(end.result().bytes().length, appended, events.size() - appended);
+        }
+    }
+
+    private void note(Decision decision) {
+        if (watch != null) {
+            watch.decided(decision);
         }
     }
 
     @Override
     protected Outcome<T> inFlight() {
+        note(Decision.IN_FLIGHT);
         throw new CommandInFlightException(command, Seen.RETRY_AFTER);
     }
 
@@ -183,17 +255,23 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
     private Outcome<T> answer(Claim answer) {
         boolean replayed = stored == null || !isOwn(stored.startedAt());
         if (answer instanceof Claim.Replayed found) {
-            return new Outcome<>(found.value(type), replayed);
+            var outcome = new Outcome<>(found.value(type), replayed);
+            note(replayed ? Decision.REPLAYED : Decision.STARTED);
+            return outcome;
         }
         if (answer instanceof Claim.Rejected no) {
+            note(Decision.REJECTED);
             throw new CommandRejectedException(no.rejection(), null, replayed);
         }
         if (answer instanceof Claim.PayloadMismatch) {
+            note(Decision.MISMATCH);
             throw new PayloadMismatchException(command);
         }
         if (answer instanceof Claim.Expired) {
+            note(Decision.EXPIRED);
             throw new CommandExpiredException(command);
         }
+        note(Decision.UNKNOWN);
         throw new CommandOutcomeUnknownException(command);
     }
 

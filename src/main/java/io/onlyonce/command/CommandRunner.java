@@ -2,10 +2,12 @@ package io.onlyonce.command;
 
 import io.onlyonce.payload.ResultType;
 import io.onlyonce.sql.CommandSetup;
+import io.onlyonce.sql.Observer;
 import io.onlyonce.sql.Turns;
 
 import java.sql.SQLException;
 import java.util.Objects;
+import java.util.Optional;
 
 import javax.sql.DataSource;
 
@@ -29,30 +31,24 @@ public final class CommandRunner {
     private final Settings settings;
     private final RunOptions defaults;
     private final Runnable onEvents;
+    private final Observer observer;
+    private final Optional<KeyBudget> budget;
     private final Turns turns = new Turns();
 
-    private CommandRunner(
-            DataSource dataSource,
-            CommandStore store,
-            Settings settings,
-            RunOptions defaults,
-            Runnable onEvents) {
-        this.dataSource = dataSource;
-        this.store = store;
-        this.settings = settings;
+    private CommandRunner(CommandSetup setup, RunOptions defaults) {
+        dataSource = setup.dataSource();
+        store = CommandStore.of(setup);
+        settings = Settings.of(setup);
         this.defaults = defaults;
-        this.onEvents = onEvents;
+        onEvents = setup.onEvents();
+        observer = setup.observer();
+        budget = setup.budget().map(each -> new KeyBudget(setup, each));
     }
 
     /** Made by {@code OnlyOnce}. */
     @SuppressWarnings("exports") // only the library itself can name a CommandSetup
     public static CommandRunner of(CommandSetup setup, RunOptions defaults) {
-        return new CommandRunner(
-                setup.dataSource(),
-                CommandStore.of(setup),
-                Settings.of(setup),
-                defaults,
-                setup.onEvents());
+        return new CommandRunner(setup, defaults);
     }
 
     /** Runs with the default options. */
@@ -78,10 +74,13 @@ public final class CommandRunner {
      * Runs the command, or replays it.
      *
      * @return what the work returned, in this call or when it ran
-     * @throws CommandRejectedException if the work said no, in this call or when it ran
+     * @throws CommandRejectedException if the work said no, in this call or when it ran; a "no"
+     *     that followed a timeout, deadlock or lost connection is not stored, and that error is
+     *     thrown
      * @throws CommandInFlightException if it is still running elsewhere after the policy's bound
      * @throws PayloadMismatchException if the id was used for another payload
      * @throws CommandExpiredException if its result is no longer replayed
+     * @throws KeyBudgetExceededException if it is new and its caller has used up its new ids
      * @throws CommandOutcomeUnknownException if its claim was committed and never completed
      * @throws io.onlyonce.tx.CommitOutcomeUnknownException if the deadline passed before it could
      *     be found out whether COMMIT had succeeded; the same call may be repeated
@@ -117,6 +116,14 @@ public final class CommandRunner {
     /** Tells the relays of this process that there is something to publish. */
     void eventsCommitted() {
         onEvents.run();
+    }
+
+    Observer observer() {
+        return observer;
+    }
+
+    Optional<KeyBudget> budget() {
+        return budget;
     }
 
     Turns turns() {

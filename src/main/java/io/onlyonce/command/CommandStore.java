@@ -40,8 +40,11 @@ abstract sealed class CommandStore permits PostgresCommands, H2Commands {
     abstract Seen open(Connection connection, String settings, NewRow row, Plan plan)
             throws SQLException;
 
-    /** High road: stores the end and the events, and commits, all in one trip or not at all. */
-    abstract void finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
+    /**
+     * High road: stores the end and the events, and commits, all in one trip or not at all. Returns
+     * how many of the events were new.
+     */
+    abstract int finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
             throws SQLException;
 
     /** What {@link #finishAndCommit} is to do. */
@@ -96,9 +99,10 @@ abstract sealed class CommandStore permits PostgresCommands, H2Commands {
     }
 
     /** Reads the row without claiming anything. */
-    final Optional<StoredRow> read(Connection connection, NewRow row) throws SQLException {
+    final Optional<StoredRow> read(Connection connection, CommandScope scope, String id)
+            throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(select())) {
-            bindKey(statement, 1, row.command().scope(), row.command().id());
+            bindKey(statement, 1, scope, id);
             try (ResultSet rows = statement.executeQuery()) {
                 return rows.next() ? Optional.of(stored(rows)) : Optional.empty();
             }
@@ -136,6 +140,7 @@ abstract sealed class CommandStore permits PostgresCommands, H2Commands {
                 row.getInt("hash_version"),
                 row.getBytes("payload_hash"),
                 row.getString("content_tag"),
+                row.getString("key_id"),
                 row.getBytes("result"),
                 row.getString("rejection_code"),
                 row.getObject("started_at", OffsetDateTime.class),

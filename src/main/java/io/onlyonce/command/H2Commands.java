@@ -41,7 +41,7 @@ final class H2Commands extends CommandStore {
         String key = "command_id = ? AND operation = ? AND caller = ? AND tenant = ?";
         select =
                 """
-                SELECT status, hash_version, payload_hash, content_tag, result, rejection_code, started_at,
+                SELECT status, hash_version, payload_hash, content_tag, key_id, result, rejection_code, started_at,
                     started_at = CURRENT_TIMESTAMP(6) AS own, expires_at <= CURRENT_TIMESTAMP(6) AS expired,
                     status <> 0 AND forget_at <= CURRENT_TIMESTAMP(6) AS forgotten
                 FROM %s.command_dedup WHERE %s\
@@ -50,9 +50,9 @@ final class H2Commands extends CommandStore {
         insert =
                 """
                 INSERT INTO %s.command_dedup (started_at, expires_at, forget_at, payload_schema, status, hash_version,
-                    command_id, operation, caller, tenant, payload_hash, resource_type, resource_id)
+                    command_id, operation, caller, tenant, payload_hash, key_id, resource_type, resource_id)
                 VALUES (CURRENT_TIMESTAMP(6), COALESCE(DATEADD(MICROSECOND, CAST(? AS BIGINT), CURRENT_TIMESTAMP(6)), %s), %s,
-                    ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)\
+                    ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)\
                 """
                         .formatted(schema, NEVER, UNFINISHED);
         finish =
@@ -81,17 +81,17 @@ final class H2Commands extends CommandStore {
                         ELSE CURRENT_TIMESTAMP(6) + (expires_at - started_at) DAY TO SECOND END,
                     forget_at = CASE WHEN expires_at = %2$s THEN expires_at
                         ELSE CURRENT_TIMESTAMP(6) + 2 * ((expires_at - started_at) DAY TO SECOND) END,
-                    resolved_by = ?, resolved_why = ?, content_tag = ?, result = ?
+                    resolved_by = ?, resolved_why = ?, content_tag = ?, result = ?, key_id = ?, payload_hash = ?
                 WHERE %3$s AND status = 0 AND started_at <> CURRENT_TIMESTAMP(6)\
                 """
                         .formatted(schema, NEVER, key);
         archive =
                 """
                 INSERT INTO %1$s.command_archive (started_at, expires_at, forget_at, payload_schema, status, hash_version,
-                    command_id, operation, caller, tenant, payload_hash, resource_type, resource_id, resolved_by,
+                    command_id, operation, caller, tenant, payload_hash, key_id, resource_type, resource_id, resolved_by,
                     resolved_why)
                 SELECT started_at, expires_at, forget_at, payload_schema, status, hash_version, command_id, operation,
-                    caller, tenant, payload_hash, resource_type, resource_id, ?, ?
+                    caller, tenant, payload_hash, key_id, resource_type, resource_id, ?, ?
                 FROM %1$s.command_dedup WHERE %2$s AND status = 0 AND started_at <> CURRENT_TIMESTAMP(6)\
                 """
                         .formatted(schema, key);
@@ -110,7 +110,7 @@ final class H2Commands extends CommandStore {
     @Override
     Seen claim(Connection connection, NewRow row) throws SQLException {
         boolean held = tryLock(connection, row.lockKey(), false);
-        Optional<StoredRow> stored = read(connection, row);
+        Optional<StoredRow> stored = read(connection, row.command().scope(), row.command().id());
         if (!held || stored.isPresent()) {
             return new Seen(held, false, "none", stored.orElse(null));
         }
@@ -140,6 +140,7 @@ final class H2Commands extends CommandStore {
             statement.setInt(i++, row.hashVersion());
             i = bindKey(statement, i, command.scope(), command.id());
             statement.setBytes(i++, row.hash());
+            statement.setString(i++, row.keyId());
             statement.setString(i++, command.resourceType());
             statement.setString(i, command.resourceId());
             statement.executeUpdate();
@@ -166,15 +167,19 @@ final class H2Commands extends CommandStore {
     }
 
     @Override
-    void finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
+    int finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
             throws SQLException {
         if (finish.undo()) {
             execute(connection, UNDO);
         }
         finish(connection, mark, row, finish.end());
         Command command = row.command();
-        events.insertEach(connection, command.scope().tenant(), command.id(), finish.events());
+        int appended =
+                events.insertEach(
+                                connection, command.scope().tenant(), command.id(), finish.events())
+                        .size();
         connection.commit();
+        return appended;
     }
 
     @Override
@@ -228,6 +233,8 @@ final class H2Commands extends CommandStore {
                 if (withResult) {
                     statement.setString(i++, settled.tag());
                     statement.setBytes(i++, settled.bytes());
+                    statement.setString(i++, settled.keyId());
+                    statement.setBytes(i++, settled.hash());
                 }
             }
             bindKey(statement, i, scope, id);

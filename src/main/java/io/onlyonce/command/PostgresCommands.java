@@ -42,13 +42,14 @@ final class PostgresCommands extends CommandStore {
     private final EventRows events;
     private final String[] finishes;
     private final Map<String, String> openings = new ConcurrentHashMap<>();
+    private final Map<String, String> openingsWithSavepoint = new ConcurrentHashMap<>();
 
     PostgresCommands(SchemaName schema, EventRows events) {
         this.events = events;
         String key = "command_id = ? AND operation = ? AND caller = ? AND tenant = ?";
         String columns =
                 """
-                status, hash_version, payload_hash, content_tag, result, rejection_code, started_at,
+                status, hash_version, payload_hash, content_tag, key_id, result, rejection_code, started_at,
                 started_at = pg_catalog.now() AS own, expires_at <= pg_catalog.clock_timestamp() AS expired,
                 status <> 0 AND forget_at <= pg_catalog.clock_timestamp() AS forgotten\
                 """;
@@ -80,12 +81,12 @@ final class PostgresCommands extends CommandStore {
                 WITH lock AS MATERIALIZED (SELECT pg_catalog.pg_try_advisory_xact_lock(?) AS held),
                 started AS (
                     INSERT INTO %1$s.command_dedup (started_at, expires_at, forget_at, payload_schema, status, hash_version,
-                        command_id, operation, caller, tenant, payload_hash, resource_type, resource_id)
-                    SELECT pg_catalog.now(), %2$s, %3$s, ?, 0, ?, ?, ?, ?, ?, ?, ?, ? FROM lock WHERE held
+                        command_id, operation, caller, tenant, payload_hash, key_id, resource_type, resource_id)
+                    SELECT pg_catalog.now(), %2$s, %3$s, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM lock WHERE held
                     ON CONFLICT (command_id, operation, caller, tenant) DO NOTHING
                     RETURNING started_at)
                 SELECT true AS held, true AS inserted, pg_catalog.now() AS opened_at, 0 AS status, 0 AS hash_version,
-                    ''::bytea AS payload_hash, NULL AS content_tag, NULL::bytea AS result, NULL AS rejection_code,
+                    ''::bytea AS payload_hash, NULL AS content_tag, NULL AS key_id, NULL::bytea AS result, NULL AS rejection_code,
                     started_at, true AS own, false AS expired, false AS forgotten
                 FROM started
                 UNION ALL
@@ -107,11 +108,11 @@ final class PostgresCommands extends CommandStore {
         insert =
                 """
                 INSERT INTO %1$s.command_dedup AS d (started_at, finished_at, expires_at, forget_at, payload_schema, status,
-                    hash_version, command_id, operation, caller, tenant, payload_hash, resource_type, resource_id,
+                    hash_version, command_id, operation, caller, tenant, payload_hash, key_id, resource_type, resource_id,
                     content_tag, rejection_code, result)
                 VALUES (pg_catalog.now(), pg_catalog.clock_timestamp(), %2$s, %2$s, ?,
                     CASE WHEN pg_catalog.now() OPERATOR(pg_catalog.=) ? THEN ?::int2 ELSE %1$s.refuse('OO001', 'not this transaction')::int::int2 END,
-                    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)\
+                    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)\
                 """
                         .formatted(schema, expires);
         // An upsert, because an UPDATE would look the row up and lock, at SERIALIZABLE, what it
@@ -150,7 +151,7 @@ final class PostgresCommands extends CommandStore {
                         ELSE pg_catalog.now() + (expires_at - started_at) END,
                     forget_at = CASE WHEN expires_at = 'infinity' THEN expires_at
                         ELSE pg_catalog.now() + 2 * (expires_at - started_at) END,
-                    resolved_by = ?, resolved_why = ?, content_tag = ?, result = ?
+                    resolved_by = ?, resolved_why = ?, content_tag = ?, result = ?, key_id = ?, payload_hash = ?
                 WHERE %s AND status = 0 AND started_at <> pg_catalog.now()\
                 """
                         .formatted(schema, key);
@@ -159,10 +160,10 @@ final class PostgresCommands extends CommandStore {
                 WITH gone AS (
                     DELETE FROM %1$s.command_dedup WHERE %2$s AND status = 0 AND started_at <> pg_catalog.now() RETURNING *)
                 INSERT INTO %1$s.command_archive (started_at, expires_at, forget_at, payload_schema, status, hash_version,
-                    command_id, operation, caller, tenant, payload_hash, resource_type, resource_id, resolved_by,
+                    command_id, operation, caller, tenant, payload_hash, key_id, resource_type, resource_id, resolved_by,
                     resolved_why)
                 SELECT started_at, expires_at, forget_at, payload_schema, status, hash_version, command_id, operation,
-                    caller, tenant, payload_hash, resource_type, resource_id, ?, ?
+                    caller, tenant, payload_hash, key_id, resource_type, resource_id, ?, ?
                 FROM gone\
                 """
                         .formatted(schema, key);
@@ -171,10 +172,11 @@ final class PostgresCommands extends CommandStore {
 
     /** Few different settings are in use at a time; their texts are kept, for the same reason. */
     private String opening(String settings, String claim, String tail) {
-        if (openings.size() > 100) {
-            openings.clear();
+        Map<String, String> texts = tail.isEmpty() ? openings : openingsWithSavepoint;
+        if (texts.size() > 100) {
+            texts.clear();
         }
-        return openings.computeIfAbsent(settings + tail, key -> settings + claim + tail);
+        return texts.computeIfAbsent(settings, key -> settings + claim + tail);
     }
 
     @Override
@@ -285,6 +287,7 @@ final class PostgresCommands extends CommandStore {
         statement.setInt(i++, row.hashVersion());
         i = bindKey(statement, i, command.scope(), command.id());
         statement.setBytes(i++, row.hash());
+        statement.setString(i++, row.keyId());
         statement.setString(i++, command.resourceType());
         statement.setString(i++, command.resourceId());
         bindKey(statement, i, command.scope(), command.id());
@@ -310,7 +313,7 @@ final class PostgresCommands extends CommandStore {
     }
 
     @Override
-    void finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
+    int finishAndCommit(Connection connection, Object mark, NewRow row, Finish finish)
             throws SQLException {
         String sql = finishes[shape(finish)];
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -320,6 +323,11 @@ final class PostgresCommands extends CommandStore {
                 events.bind(statement, i, command.scope().tenant(), command.id(), finish.events());
             }
             statement.execute();
+            if (finish.events().isEmpty()) {
+                return 0;
+            }
+            boolean byLock = finish.plan().isolation() == Isolation.READ_COMMITTED;
+            return PostgreSql.changes(statement) - (byLock ? 1 : 0); // the command's own row
         }
     }
 
@@ -363,6 +371,7 @@ final class PostgresCommands extends CommandStore {
         statement.setInt(i++, row.hashVersion());
         i = bindKey(statement, i, command.scope(), command.id());
         statement.setBytes(i++, row.hash());
+        statement.setString(i++, row.keyId());
         statement.setString(i++, command.resourceType());
         statement.setString(i++, command.resourceId());
         statement.setString(i++, end.result().tag());
@@ -420,7 +429,9 @@ final class PostgresCommands extends CommandStore {
                 statement.setString(2, settled.why());
                 statement.setString(3, settled.tag());
                 statement.setBytes(4, settled.bytes());
-                bindKey(statement, 5, scope, id);
+                statement.setString(5, settled.keyId());
+                statement.setBytes(6, settled.hash());
+                bindKey(statement, 7, scope, id);
             }
             return statement.executeUpdate() == 1;
         }

@@ -47,6 +47,8 @@ public final class Resolution {
                 released,
                 encoded == null ? null : encoded.tag(),
                 encoded == null ? null : encoded.bytes(),
+                null,
+                null,
                 Names.require(who, "who", 128),
                 Names.require(why, "why", 1000));
     }
@@ -57,6 +59,14 @@ public final class Resolution {
             boolean released,
             @Nullable String tag,
             byte @Nullable [] bytes,
+            @Nullable String keyId,
+            byte @Nullable [] hash,
             String who,
-            String why) {}
+            String why) {
+
+        /** With what the row's key makes of it. */
+        Settled under(@Nullable String keyId, byte[] hash, byte @Nullable [] bytes) {
+            return new Settled(released, tag, bytes, keyId, hash, who, why);
+        }
+    }
 }

@@ -40,7 +40,7 @@ record Seen(boolean held, boolean inserted, Object mark, @Nullable StoredRow row
         if (isOutlived(row, command) || (started && row.own())) {
             return IN_FLIGHT;
         }
-        if (!command.hash().matches(row.hashVersion(), row.hash())) {
+        if (!settings.seal().matches(command, row)) {
             return new Claim.PayloadMismatch();
         }
         if (started) {
@@ -50,7 +50,7 @@ record Seen(boolean held, boolean inserted, Object mark, @Nullable StoredRow row
             return new Claim.Expired();
         }
         return row.status() == StoredRow.REJECTED
-                ? new Claim.Rejected(row.rejection())
-                : new Claim.Replayed(command, settings.codec(), row.encoded());
+                ? new Claim.Rejected(settings.seal().rejection(command, row))
+                : new Claim.Replayed(command, settings, row);
     }
 }

@@ -18,7 +18,8 @@ record Settings(
         ResultCodec codec,
         int resultLimit,
         int hashAlgorithm,
-        @Nullable Expiry expiry) {
+        @Nullable Expiry expiry,
+        Seal seal) {
 
     static Settings of(CommandSetup setup) {
         Expiry expiry =
@@ -28,7 +29,12 @@ record Settings(
                                 .map(ttl -> Expiry.after(ttl, setup.refusedFor().orElse(ttl)))
                                 .orElse(null);
         return new Settings(
-                setup.schema(), setup.codec(), setup.resultLimit(), setup.hashAlgorithm(), expiry);
+                setup.schema(),
+                setup.codec(),
+                setup.resultLimit(),
+                setup.hashAlgorithm(),
+                expiry,
+                new Seal(setup.schema(), setup.cipher()));
     }
 
     Expiry expiryOf(Command command) {

@@ -1,15 +1,13 @@
 package io.onlyonce.command;
 
-import io.onlyonce.payload.ResultCodec;
-
 import org.jspecify.annotations.Nullable;
 
-import java.nio.charset.StandardCharsets;
 import java.time.OffsetDateTime;
 
 /**
  * A row of {@code command_dedup} as a claim sees it.
  *
+ * @param keyId the key that hash and result are under; null if they are in clear
  * @param own true if this very transaction wrote it
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -18,6 +16,7 @@ record StoredRow(
         int hashVersion,
         byte[] hash,
         @Nullable String contentTag,
+        @Nullable String keyId,
         byte @Nullable [] result,
         @Nullable String rejectionCode,
         OffsetDateTime startedAt,
@@ -29,16 +28,4 @@ record StoredRow(
     static final int COMPLETED = 1;
     static final int REJECTED = 2;
     static final int RESOLVED = 3;
-
-    ResultCodec.@Nullable Encoded encoded() {
-        return contentTag == null || result == null
-                ? null
-                : new ResultCodec.Encoded(contentTag, result);
-    }
-
-    Rejection rejection() {
-        String code = rejectionCode == null ? "" : rejectionCode;
-        return new Rejection(
-                code, result == null ? "" : new String(result, StandardCharsets.UTF_8));
-    }
 }

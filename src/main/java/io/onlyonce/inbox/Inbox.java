@@ -1,7 +1,9 @@
 package io.onlyonce.inbox;
 
 import io.onlyonce.SchemaOutdatedException;
+import io.onlyonce.observe.ObservedMessage.Decision;
 import io.onlyonce.sql.CommandSetup;
+import io.onlyonce.sql.KeyedHash;
 import io.onlyonce.sql.Names;
 import io.onlyonce.sql.SqlState;
 import io.onlyonce.sql.Turns;
@@ -33,12 +35,16 @@ public final class Inbox {
     private final String consumer;
     private final TransactionOptions transaction;
     private final Turns turns = new Turns();
+    private final InboxWatch watch;
+    private final KeyedHash hashes;
 
     private Inbox(
             CommandSetup setup, InboxStore store, String consumer, TransactionOptions transaction) {
         this.setup = setup;
         this.store = store;
         this.consumer = consumer;
+        hashes = new KeyedHash(setup.cipher());
+        watch = new InboxWatch(setup.observer(), consumer);
         this.transaction =
                 transaction.deadline().isPresent()
                         ? transaction
@@ -72,6 +78,24 @@ public final class Inbox {
     public <X extends Exception> InboxAnswer process(InboxMessage message, MessageWork<X> work)
             throws X, SQLException {
         Objects.requireNonNull(work, "work");
+        if (!watch.isWatching()) {
+            return processed(message, work);
+        }
+        var decision = Decision.FAILED;
+        try {
+            InboxAnswer answer = processed(message, work);
+            decision = InboxWatch.decisionOf(answer);
+            return answer;
+        } catch (MessageIdentityViolationException e) {
+            decision = Decision.VIOLATION;
+            throw e;
+        } finally {
+            watch.tell(message, decision);
+        }
+    }
+
+    private <X extends Exception> InboxAnswer processed(InboxMessage message, MessageWork<X> work)
+            throws X, SQLException {
         InboxAnswer answer;
         try {
             answer = new InboxRun<>(this, List.of(row(message)), work).run().get(0);
@@ -100,7 +124,13 @@ public final class Inbox {
     public <X extends Exception> InboxBatch processAll(
             List<InboxMessage> messages, MessageWork<X> work) {
         Objects.requireNonNull(work, "work");
-        return new InboxBatchRun<>(this, List.copyOf(messages), work).run();
+        InboxBatch batch = new InboxBatchRun<>(this, List.copyOf(messages), work).run();
+        if (watch.isWatching()) {
+            for (int i = 0; i < messages.size(); i++) {
+                watch.tell(messages.get(i), InboxWatch.decisionOf(batch.answers().get(i)));
+            }
+        }
+        return batch;
     }
 
     /**
@@ -121,6 +151,9 @@ public final class Inbox {
             seen = store.claim(connection, row);
         } catch (SQLException e) {
             throw explained(e);
+        }
+        if (seen.state() != InboxSeen.State.STARTED) {
+            watch.tell(connection, message, InboxWatch.decisionOf(seen));
         }
         return switch (seen.state()) {
             case STARTED -> new InboxClaim.Started(row);
@@ -143,6 +176,7 @@ public final class Inbox {
             if (!store.markProcessed(connection, started.row())) {
                 throw new MessageClaimLostException(started.message());
             }
+            watch.tell(connection, started.message(), Decision.PROCESSED);
         } catch (SQLException e) {
             throw explained(e);
         }
@@ -183,7 +217,7 @@ public final class Inbox {
     }
 
     InboxRow row(InboxMessage message) {
-        return InboxRow.of(setup.schema(), consumer, setup.hashAlgorithm(), message);
+        return InboxRow.of(setup, hashes, consumer, message);
     }
 
     InboxStore store() {

@@ -29,6 +29,9 @@ final class InboxRun<X extends Exception> extends ClaimedRun<List<InboxAnswer>, 
     private final MessageWork<X> work;
     private List<InboxSeen> seen = List.of();
     private boolean begun;
+    private Appended counts = new Appended(0, 0);
+
+    private record Appended(int appended, int duplicates) {}
 
     InboxRun(Inbox inbox, List<InboxRow> rows, MessageWork<X> work) {
         super(
@@ -43,7 +46,15 @@ final class InboxRun<X extends Exception> extends ClaimedRun<List<InboxAnswer>, 
     }
 
     List<InboxAnswer> run() throws X, SQLException {
-        return ask();
+        try {
+            return ask();
+        } finally {
+            if (counts.appended() + counts.duplicates() > 0) {
+                inbox.setup()
+                        .observer()
+                        .tell(l -> l.eventsAppended(counts.appended(), counts.duplicates()));
+            }
+        }
     }
 
     /** True if the failure came from the work or its end, so that others may fare better. */
@@ -93,7 +104,11 @@ final class InboxRun<X extends Exception> extends ClaimedRun<List<InboxAnswer>, 
         buffers.forEach((tenant, buffer) -> events.put(tenant, buffer.events()));
         commit(
                 transaction,
-                (connection, mark) -> inbox.store().finishAndCommit(connection, mark, events));
+                (connection, mark) -> {
+                    int appended = inbox.store().finishAndCommit(connection, mark, events);
+                    int all = events.values().stream().mapToInt(List::size).sum();
+                    counts = new Appended(appended, all - appended);
+                });
         if (!events.isEmpty()) {
             inbox.setup().onEvents().run();
         }

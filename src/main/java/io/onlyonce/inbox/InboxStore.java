@@ -44,8 +44,11 @@ abstract sealed class InboxStore permits PostgresInbox, H2Inbox {
     /** What the first trip found, in the order of the rows. */
     record Opened(Object mark, List<InboxSeen> seen) {}
 
-    /** High road: proves the transaction, stores the events by tenant and commits, in one trip. */
-    abstract void finishAndCommit(
+    /**
+     * High road: proves the transaction, stores the events by tenant and commits, in one trip.
+     * Returns how many of the events were new.
+     */
+    abstract int finishAndCommit(
             Connection connection, Object mark, Map<String, List<OutboxEvent>> events)
             throws SQLException;
 

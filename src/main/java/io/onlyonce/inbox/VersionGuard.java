@@ -3,6 +3,7 @@ package io.onlyonce.inbox;
 import io.onlyonce.inbox.VersionStore.Aggregate;
 import io.onlyonce.sql.CommandSetup;
 import io.onlyonce.sql.Names;
+import io.onlyonce.sql.Observer;
 import io.onlyonce.sql.Transaction;
 import io.onlyonce.tx.TransactionRequiredException;
 
@@ -25,11 +26,13 @@ import java.util.Map;
 public final class VersionGuard {
 
     private final VersionStore store;
+    private final Observer observer;
     private final boolean strict;
     private final long first;
 
-    private VersionGuard(VersionStore store, boolean strict, long first) {
+    private VersionGuard(VersionStore store, Observer observer, boolean strict, long first) {
         this.store = store;
+        this.observer = observer;
         this.strict = strict;
         this.first = first;
     }
@@ -37,12 +40,12 @@ public final class VersionGuard {
     /** Made by {@code OnlyOnce}. */
     @SuppressWarnings("exports") // only the library itself can name a CommandSetup
     public static VersionGuard of(CommandSetup setup) {
-        return new VersionGuard(VersionStore.of(setup), true, 1);
+        return new VersionGuard(VersionStore.of(setup), setup.observer(), true, 1);
     }
 
     /** Versions may be left out, and never go back: {@code APPLY} or {@code STALE}, no gaps. */
     public VersionGuard monotonic() {
-        return new VersionGuard(store, false, first);
+        return new VersionGuard(store, observer, false, first);
     }
 
     /** The version that a new aggregate begins with; 1 unless this says otherwise. */
@@ -50,7 +53,7 @@ public final class VersionGuard {
         if (first < 1) {
             throw new IllegalArgumentException("The first version must be at least 1.");
         }
-        return new VersionGuard(store, strict, first);
+        return new VersionGuard(store, observer, strict, first);
     }
 
     /**
@@ -92,7 +95,10 @@ public final class VersionGuard {
             do {
                 followed = store.follow(connection, of(projection), step);
             } while (!followed.applied() && isNext(followed.version(), version)); // overtaken
-            return answer(connection, followed.applied(), followed.version(), version);
+            return told(
+                    connection,
+                    projection,
+                    answer(connection, followed.applied(), followed.version(), version));
         } catch (SQLException e) {
             throw store.explained(e);
         }
@@ -116,9 +122,11 @@ public final class VersionGuard {
             List<Advance> answers = new ArrayList<>();
             for (Step step : steps) {
                 var aggregate = Aggregate.of(step);
-                long current =
-                        changed.getOrDefault(
-                                aggregate, versions.getOrDefault(aggregate, first - 1));
+                Long locked = changed.getOrDefault(aggregate, versions.get(aggregate));
+                if (locked == null) { // gone between insert and lock; others may be there already
+                    throw VersionStore.resetMeanwhile();
+                }
+                long current = locked;
                 boolean isNext = isNext(current, step.version());
                 if (isNext) {
                     changed.put(aggregate, step.version());
@@ -131,6 +139,7 @@ public final class VersionGuard {
                                 step.version()));
             }
             store.write(connection, projection, changed);
+            answers.forEach(answer -> told(connection, projection, answer));
             return answers;
         } catch (SQLException e) {
             throw store.explained(e);
@@ -173,6 +182,14 @@ public final class VersionGuard {
         if (connection.getAutoCommit()) {
             throw new TransactionRequiredException();
         }
+    }
+
+    private Advance told(Connection connection, String projection, Advance answer) {
+        observer.tell(
+                connection,
+                answer.kind() == Advance.Kind.GAP,
+                listener -> listener.versionChecked(projection, answer.kind()));
+        return answer;
     }
 
     private boolean isNext(long current, long version) {

@@ -1,3 +1,5 @@
-/** What operators ask. */
-@org.jspecify.annotations.NullMarked
+/** What the library tells about itself while it works, and what operators ask it. */
+@NullMarked
 package io.onlyonce.observe;
+
+import org.jspecify.annotations.NullMarked;

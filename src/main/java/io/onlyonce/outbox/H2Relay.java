@@ -3,13 +3,10 @@ package io.onlyonce.outbox;
 import io.onlyonce.outbox.StoredEvent.Aggregate;
 import io.onlyonce.sql.SchemaName;
 
-import org.jspecify.annotations.Nullable;
-
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Types;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +21,6 @@ final class H2Relay extends RelayStore {
     private final String ready;
     private final String dueAggregates;
     private final String waiting;
-    private final String lock;
     private final String mark;
     private final String block;
 
@@ -49,9 +45,6 @@ final class H2Relay extends RelayStore {
                 ORDER BY seq LIMIT ?\
                 """
                         .formatted(COLUMNS, schema);
-        lock =
-                "SELECT bucket FROM %s.outbox_lease WHERE bucket = ? AND token = ? AND expires_at > %s FOR UPDATE"
-                        .formatted(schema, NOW);
         mark =
                 (delete
                                 ? "DELETE FROM %s.outbox_event"
@@ -148,23 +141,13 @@ final class H2Relay extends RelayStore {
             throws SQLException {
         int count = 0;
         for (var lease : tokens.entrySet()) {
-            if (isHeld(connection, lease.getKey(), lease.getValue())) {
+            if (lock(connection, lease.getKey(), lease.getValue())) {
                 for (StoredEvent event : events) {
                     count += event.bucket() == lease.getKey() ? mark(connection, event) : 0;
                 }
             }
         }
         return count;
-    }
-
-    private boolean isHeld(Connection connection, int bucket, long token) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(lock)) {
-            statement.setInt(1, bucket);
-            statement.setLong(2, token);
-            try (ResultSet row = statement.executeQuery()) {
-                return row.next();
-            }
-        }
     }
 
     private int mark(Connection connection, StoredEvent event) throws SQLException {
@@ -176,16 +159,7 @@ final class H2Relay extends RelayStore {
     }
 
     @Override
-    void block(Connection connection, StoredEvent event, @Nullable Long micros, boolean othersWait)
-            throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(block)) {
-            statement.setObject(1, micros, Types.BIGINT);
-            statement.setInt(2, event.bucket());
-            statement.setBoolean(3, othersWait);
-            statement.setString(4, event.aggregate().id());
-            statement.setString(5, event.aggregate().type());
-            statement.setString(6, event.aggregate().tenant());
-            statement.executeUpdate();
-        }
+    String block() {
+        return block;
     }
 }

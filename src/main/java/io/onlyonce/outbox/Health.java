@@ -27,12 +27,12 @@ final class Health {
     }
 
     /** The buckets that may share a call. */
-    List<Integer> healthy(Collection<Integer> owned) {
+    synchronized List<Integer> healthy(Collection<Integer> owned) {
         return owned.stream().filter(bucket -> !ailing.containsKey(bucket)).toList();
     }
 
     /** The buckets that are to be offered alone, now. */
-    List<Integer> recovering(Collection<Integer> owned) {
+    synchronized List<Integer> recovering(Collection<Integer> owned) {
         List<Integer> due = new ArrayList<>();
         for (int bucket : owned) {
             State state = ailing.get(bucket);
@@ -44,12 +44,12 @@ final class Health {
     }
 
     /** How many events a call of this bucket alone may carry. */
-    int limit(int bucket) {
+    synchronized int limit(int bucket) {
         State state = ailing.get(bucket);
         return state == null ? options.batch() : state.limit;
     }
 
-    void failed(Collection<Integer> buckets, int size) {
+    synchronized void failed(Collection<Integer> buckets, int size) {
         for (int bucket : buckets) {
             State state = ailing.computeIfAbsent(bucket, b -> new State());
             state.failures++;
@@ -60,7 +60,7 @@ final class Health {
     }
 
     /** A lone culprit was put aside: the rest of its bucket may go on at once. */
-    void isolated(int bucket) {
+    synchronized void isolated(int bucket) {
         State state = ailing.get(bucket);
         if (state != null) {
             state.restUntil = System.nanoTime();
@@ -68,11 +68,11 @@ final class Health {
     }
 
     /** Buckets with nothing to offer share the next call again; each alone would cost a trip. */
-    void nothingLeft(Collection<Integer> buckets) {
+    synchronized void nothingLeft(Collection<Integer> buckets) {
         ailing.keySet().removeAll(buckets);
     }
 
-    void succeeded(Collection<Integer> buckets) {
+    synchronized void succeeded(Collection<Integer> buckets) {
         for (int bucket : buckets) {
             State state = ailing.get(bucket);
             if (state != null) {

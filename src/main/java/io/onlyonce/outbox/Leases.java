@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
@@ -77,11 +78,15 @@ final class Leases {
         leave = "DELETE FROM %s.outbox_relay WHERE owner = ?".formatted(schema);
     }
 
-    /** Says that this relay is alive, renews what it owns, and gives up or takes its fair share. */
-    Map<Integer, Long> keep(Connection connection, Map<Integer, Long> held) throws SQLException {
+    /**
+     * Says that this relay is alive and renews what it owns.
+     *
+     * @param share true if it gives up or takes until it has its fair share
+     */
+    SortedMap<Integer, Long> keep(Connection connection, Map<Integer, Long> held, boolean share)
+            throws SQLException {
         heartbeat(connection);
-        int share = share(connection);
-        Map<Integer, Long> mine = new TreeMap<>();
+        SortedMap<Integer, Long> mine = new TreeMap<>();
         List<Long> free = new ArrayList<>();
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(all)) {
@@ -97,10 +102,21 @@ final class Leases {
                 }
             }
         }
+        if (share) {
+            share(connection, mine, free);
+        } else {
+            each(connection, renew, mine.keySet(), micros);
+        }
+        return mine;
+    }
+
+    private void share(Connection connection, SortedMap<Integer, Long> mine, List<Long> free)
+            throws SQLException {
+        int share = share(connection);
         List<Integer> surplus = mine.keySet().stream().skip(share).toList();
-        release(connection, surplus);
+        each(connection, release, surplus, owner);
         mine.keySet().removeAll(surplus);
-        renew(connection, mine.keySet());
+        each(connection, renew, mine.keySet(), micros);
         List<Integer> taken = new ArrayList<>();
         for (long packed : free) {
             if (mine.size() < share) {
@@ -108,8 +124,7 @@ final class Leases {
                 taken.add((int) (packed & 0xFF));
             }
         }
-        take(connection, taken);
-        return mine;
+        each(connection, take, taken, micros, owner);
     }
 
     private void heartbeat(Connection connection) throws SQLException {
@@ -131,34 +146,16 @@ final class Leases {
         }
     }
 
-    private void renew(Connection connection, Collection<Integer> buckets) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(renew)) {
+    /** One statement for each bucket, which it binds last, in one trip. */
+    private static void each(
+            Connection connection, String sql, Collection<Integer> buckets, Object... values)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
             for (int bucket : buckets) {
-                statement.setLong(1, micros);
-                statement.setInt(2, bucket);
-                statement.addBatch();
-            }
-            statement.executeBatch();
-        }
-    }
-
-    private void take(Connection connection, Collection<Integer> buckets) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(take)) {
-            for (int bucket : buckets) {
-                statement.setLong(1, micros);
-                statement.setString(2, owner);
-                statement.setInt(3, bucket);
-                statement.addBatch();
-            }
-            statement.executeBatch();
-        }
-    }
-
-    private void release(Connection connection, Collection<Integer> buckets) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(release)) {
-            for (int bucket : buckets) {
-                statement.setString(1, owner);
-                statement.setInt(2, bucket);
+                for (int i = 0; i < values.length; i++) {
+                    statement.setObject(i + 1, values[i]);
+                }
+                statement.setInt(values.length + 1, bucket);
                 statement.addBatch();
             }
             statement.executeBatch();
@@ -167,7 +164,7 @@ final class Leases {
 
     /** Gives everything up, so that the others need not wait for the leases to end. */
     int leave(Connection connection, Collection<Integer> buckets) throws SQLException {
-        release(connection, buckets);
+        each(connection, release, buckets, owner);
         try (PreparedStatement statement = connection.prepareStatement(leave)) {
             statement.setString(1, owner);
             return statement.executeUpdate();

@@ -1,7 +1,9 @@
 package io.onlyonce.outbox;
 
+import io.onlyonce.sql.CommandSetup;
 import io.onlyonce.sql.EventRows;
 import io.onlyonce.sql.Names;
+import io.onlyonce.sql.Observer;
 import io.onlyonce.sql.SqlState;
 
 import java.sql.Connection;
@@ -24,14 +26,17 @@ public final class Outbox {
 
     private final EventRows rows;
 
-    private Outbox(EventRows rows) {
+    private final Observer observer;
+
+    private Outbox(EventRows rows, Observer observer) {
         this.rows = rows;
+        this.observer = observer;
     }
 
     /** Made by {@code OnlyOnce}. */
-    @SuppressWarnings("exports") // only the library itself can name EventRows
-    public static Outbox of(EventRows rows) {
-        return new Outbox(rows);
+    @SuppressWarnings("exports") // only the library itself can name a CommandSetup
+    public static Outbox of(CommandSetup setup) {
+        return new Outbox(setup.events(), setup.observer());
     }
 
     /** Appends one event, in one round trip. */
@@ -69,6 +74,10 @@ public final class Outbox {
                             ? AppendResult.APPENDED
                             : AppendResult.DUPLICATE);
         }
+        observer.tell(
+                connection,
+                listener ->
+                        listener.eventsAppended(appended.size(), events.size() - appended.size()));
         return results;
     }
 }

@@ -107,6 +107,14 @@ public final class OutboxRelay implements AutoCloseable {
      * @return how many events moved on; 0 if there is nothing more to do now
      */
     public int runOnce() throws SQLException, InterruptedException {
+        try {
+            return round();
+        } finally {
+            work.report();
+        }
+    }
+
+    private int round() throws SQLException, InterruptedException {
         turn.lockInterruptibly();
         try {
             if (paused || stopping) {

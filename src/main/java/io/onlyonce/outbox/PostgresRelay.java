@@ -4,13 +4,10 @@ import io.onlyonce.outbox.StoredEvent.Aggregate;
 import io.onlyonce.sql.PostgreSql;
 import io.onlyonce.sql.SchemaName;
 
-import org.jspecify.annotations.Nullable;
-
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Types;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -59,11 +56,9 @@ final class PostgresRelay extends RelayStore {
                         ? "DELETE FROM %1$s.outbox_event e USING"
                         : "UPDATE %1$s.outbox_event e SET state = 1, published_at ="
                                 + " pg_catalog.clock_timestamp() FROM";
-        // Found by place, which is the cheapest, and known by number: a row that has moved
-        // meanwhile
-        // is not marked and comes again.
         // The lease's row is locked, so that no other relay can take the bucket before this is
-        // committed.
+        // committed. The buckets that are held become the bits of one number: joined, each event
+        // would be compared with each bucket.
         mark =
                 ("""
                 WITH held AS MATERIALIZED (
@@ -74,8 +69,9 @@ final class PostgresRelay extends RelayStore {
                 """
                                 + change
                                 + """
-                                 unnest(?::int2[], ?::int8[]) AS k (bucket, seq) JOIN held h ON h.bucket = k.bucket
-                                WHERE e.bucket = k.bucket AND e.seq = k.seq AND e.state = 0\
+                                 unnest(?::int2[], ?::int8[]) AS k (bucket, seq)
+                                WHERE (SELECT pg_catalog.bit_or(1::int8 << bucket) FROM held) >> k.bucket & 1 = 1
+                                    AND e.bucket = k.bucket AND e.seq = k.seq AND e.state = 0\
                                 """)
                         .formatted(schema);
         block =
@@ -180,16 +176,7 @@ final class PostgresRelay extends RelayStore {
     }
 
     @Override
-    void block(Connection connection, StoredEvent event, @Nullable Long micros, boolean othersWait)
-            throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(block)) {
-            statement.setObject(1, micros, Types.BIGINT);
-            statement.setInt(2, event.bucket());
-            statement.setBoolean(3, othersWait);
-            statement.setString(4, event.aggregate().id());
-            statement.setString(5, event.aggregate().type());
-            statement.setString(6, event.aggregate().tenant());
-            statement.executeUpdate();
-        }
+    String block() {
+        return block;
     }
 }

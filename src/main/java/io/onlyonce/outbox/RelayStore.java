@@ -17,6 +17,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
@@ -134,10 +135,11 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
             List<StoredEvent> events)
             throws SQLException;
 
-    /** Blocks an aggregate for so long, or for ever. */
-    abstract void block(
-            Connection connection, StoredEvent event, @Nullable Long micros, boolean othersWait)
-            throws SQLException;
+    /**
+     * Blocks an aggregate: so many microseconds or for ever, bucket, whether others wait, id, type,
+     * tenant.
+     */
+    abstract String block();
 
     /** Settles what belongs to buckets that are still held; returns how many were marked. */
     final int settle(Connection connection, Map<Integer, Long> tokens, Settlement settlement)
@@ -175,7 +177,8 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
         return marked;
     }
 
-    private boolean lock(Connection connection, int bucket, long token) throws SQLException {
+    /** Locks the lease of a bucket; false if it is not held any more. */
+    final boolean lock(Connection connection, int bucket, long token) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(lock)) {
             statement.setInt(1, bucket);
             statement.setLong(2, token);
@@ -190,6 +193,20 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
             statement.setString(1, event.event().key());
             statement.setString(2, event.event().delivery().tenant());
             return statement.executeUpdate();
+        }
+    }
+
+    private void block(
+            Connection connection, StoredEvent event, @Nullable Long micros, boolean othersWait)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(block())) {
+            statement.setObject(1, micros, Types.BIGINT);
+            statement.setInt(2, event.bucket());
+            statement.setBoolean(3, othersWait);
+            statement.setString(4, event.aggregate().id());
+            statement.setString(5, event.aggregate().type());
+            statement.setString(6, event.aggregate().tenant());
+            statement.executeUpdate();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.onlyonce.outbox;
 
+import io.onlyonce.observe.ObservedRelay;
 import io.onlyonce.outbox.RelayStore.Due;
 import io.onlyonce.outbox.RelayStore.Failure;
 import io.onlyonce.outbox.RelayStore.Fetched;
@@ -16,81 +17,63 @@ import org.slf4j.LoggerFactory;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
-/** The rounds of one relay; for one thread at a time. */
+/**
+ * The rounds of one relay, one round at a time. Under a backlog a round has two lanes, each with
+ * half of the buckets: one fetches or marks while the other publishes.
+ */
 final class RelayWork {
 
     private static final Logger log = LoggerFactory.getLogger(RelayWork.class);
-    private static final int SUSPECTS = 10_000;
+    private static final ObservedRelay NOTHING = new ObservedRelay(0, 0, 0, 0, 0, 0);
 
     private final RelaySetup setup;
     private final RelayOptions options;
     private final TransactionOptions transaction;
     private final RelayStore store;
-    private final Leases leases;
+    private final Ownership owned;
     private final Calls calls;
     private final Health health;
-    private final Ahead<Page> ahead;
-
-    /** Events that failed alone, and when; innocent until others have succeeded since. */
-    private final Map<UUID, Suspect> suspects =
-            new LinkedHashMap<>() {
-                private static final long serialVersionUID = 1L;
-
-                @Override
-                protected boolean removeEldestEntry(Map.Entry<UUID, Suspect> eldest) {
-                    return size() > SUSPECTS;
-                }
-            };
-
-    private record Suspect(int failures, long lastFailure) {}
-
-    /** What was found in these buckets, and under which leases. */
-    private record Page(List<Integer> buckets, Map<Integer, Long> under, Fetched fetched) {}
-
-    private volatile Map<Integer, Long> held = Map.of();
-    private Map<Integer, Long> fetchedUnder = Map.of();
-    private long keptAt = System.nanoTime() - Duration.ofDays(1).toNanos();
-    private long lastSuccess = keptAt;
-    private int next;
+    private final Suspects suspects = new Suspects();
+    private final ReentrantLock publishing = new ReentrantLock(); // one call at a time
+    private final Lane first = new Lane();
+    private final Lane second = new Lane();
 
     private final AtomicLong published = new AtomicLong();
     private final AtomicLong failed = new AtomicLong();
     private final AtomicLong dead = new AtomicLong();
     private final AtomicLong failedCalls = new AtomicLong();
     private final AtomicLong unmarked = new AtomicLong();
-    private final AtomicLong leasesLost = new AtomicLong();
+    private final AtomicReference<RelayStats> reported =
+            new AtomicReference<>(new RelayStats(0, 0, 0, 0, 0, 0, 0, 0));
+
+    /** What was found in these buckets, and under which leases. */
+    private record Page(List<Integer> buckets, Map<Integer, Long> under, Fetched fetched) {}
 
     RelayWork(RelaySetup setup, OutboxMode mode, EventPublisher publisher, RelayOptions options) {
         this.setup = setup;
         this.options = options;
-        store = RelayStore.of(setup.database(), setup.schema(), mode);
-        leases =
-                new Leases(
-                        setup.database(),
-                        setup.schema(),
-                        UUID.randomUUID().toString(),
-                        options.lease());
-        calls = new Calls(publisher, options.publishTimeout());
-        health = new Health(options);
-        ahead = new Ahead<>(options.poll());
         TransactionOptions base =
                 TransactionOptions.readCommitted()
                         .withRetry(RetryPolicy.standard())
                         .withDeadline(options.lease());
         transaction = setup.poolAutoCommitOff() ? base.poolAutoCommitOff() : base;
+        store = RelayStore.of(setup.database(), setup.schema(), mode);
+        owned = new Ownership(setup, options, transaction);
+        calls = new Calls(publisher, options.publishTimeout());
+        health = new Health(options);
     }
 
     RelayStats stats() {
@@ -100,9 +83,29 @@ final class RelayWork {
                 dead.get(),
                 failedCalls.get(),
                 unmarked.get(),
-                leasesLost.get(),
-                held.size(),
+                owned.lost(),
+                owned.held().size(),
                 calls.abandoned());
+    }
+
+    /** Tells the listener what has happened since it was last told. */
+    void report() {
+        if (!setup.observer().isWatching()) {
+            return;
+        }
+        RelayStats now = stats();
+        RelayStats before = reported.getAndSet(now);
+        var round =
+                new ObservedRelay(
+                        now.published() - before.published(),
+                        now.failed() - before.failed(),
+                        now.dead() - before.dead(),
+                        now.failedCalls() - before.failedCalls(),
+                        now.unmarked() - before.unmarked(),
+                        now.leasesLost() - before.leasesLost());
+        if (!round.equals(NOTHING)) {
+            setup.observer().tell(listener -> listener.relayed(round));
+        }
     }
 
     boolean isOverrun() {
@@ -111,121 +114,83 @@ final class RelayWork {
 
     /** The publisher is said to work again. */
     void forgive() {
-        lastSuccess = System.nanoTime();
+        suspects.publisherWorks();
+    }
+
+    void leave() {
+        owned.leave();
     }
 
     int round() throws SQLException, InterruptedException {
-        keep();
+        owned.share();
+        List<Integer> healthy = health.healthy(owned.held().keySet());
+        int half = healthy.size() / 2;
         int moved = 0;
-        List<Integer> healthy = rotated(health.healthy(held.keySet()));
-        if (!healthy.isEmpty()) {
-            Page page = nextPage(healthy);
-            moveOn(healthy, page.fetched().ready());
-            if (page.fetched().ready().size() == options.batch()) {
-                ahead.read(() -> fetch(others(healthy, page), options.batch()));
-            }
-            moved += offer(page);
+        if ((first.isFull() || second.isFull()) && half > 0) {
+            moved += both(healthy.subList(0, half), healthy.subList(half, healthy.size()));
+        } else if (!healthy.isEmpty()) {
+            moved += along(first, healthy);
         }
-        for (int bucket : health.recovering(held.keySet())) {
+        for (int bucket : health.recovering(owned.held().keySet())) {
             moved += offer(fetch(List.of(bucket), health.limit(bucket)));
         }
         return moved;
     }
 
-    /** What was read ahead, if it holds something to offer. */
-    private Page nextPage(List<Integer> healthy) throws SQLException, InterruptedException {
-        Optional<Page> read = ahead.take();
-        boolean isUsable =
-                read.isPresent()
-                        && !read.get().fetched().isEmpty()
-                        && healthy.containsAll(read.get().buckets());
-        return isUsable ? read.get() : fetch(healthy, options.batch());
-    }
-
-    /** Buckets without an event in the page, so that nothing of its fate can matter to theirs. */
-    private static List<Integer> others(List<Integer> healthy, Page page) {
-        Set<Integer> taken = new TreeSet<>();
-        page.fetched().ready().forEach(event -> taken.add(event.bucket()));
-        page.fetched().behind().forEach(event -> taken.add(event.bucket()));
-        page.fetched().due().forEach(due -> taken.add(due.bucket()));
-        return healthy.stream().filter(bucket -> !taken.contains(bucket)).toList();
-    }
-
-    /** A third of the lease is the rhythm; a bucket is given up before it could be taken. */
-    private void keep() throws SQLException {
-        long now = System.nanoTime();
-        long age = now - keptAt;
-        if (age < options.lease().toNanos() / 3
-                && (!held.isEmpty() || age < options.poll().toNanos())) {
-            return;
-        }
-        Map<Integer, Long> before = held;
-        Map<Integer, Long> after =
-                Transaction.within(
-                        begin(),
-                        tx -> {
-                            Map<Integer, Long> kept = leases.keep(tx.connection(), before);
-                            tx.commit();
-                            return kept;
-                        });
-        long lost =
-                age < options.lease().toNanos()
-                        ? 0
-                        : before.entrySet().stream()
-                                .filter(
-                                        lease ->
-                                                !lease.getValue().equals(after.get(lease.getKey())))
-                                .count();
-        if (lost > 0) {
-            leasesLost.addAndGet(lost);
-            log.warn("the relay was not heard of for its lease and lost {} buckets", lost);
-        }
-        held = Collections.unmodifiableMap(new TreeMap<>(after));
-        keptAt = now;
-    }
-
-    void leave() {
-        ahead.forget();
-        if (held.isEmpty()) {
-            return;
-        }
+    private int both(List<Integer> mine, List<Integer> others)
+            throws SQLException, InterruptedException {
+        var task = new FutureTask<>(() -> along(second, others));
+        var thread = new Thread(task, "onlyonce-relay-second");
+        thread.setDaemon(true);
+        thread.start();
         try {
-            Transaction.within(
-                    begin(),
-                    tx -> {
-                        int left = leases.leave(tx.connection(), held.keySet());
-                        tx.commit();
-                        return left;
-                    });
-        } catch (SQLException | RuntimeException e) {
-            log.warn(
-                    "the relay could not give its buckets back; they are free when its lease ends");
+            return along(first, mine) + answer(task);
+        } catch (InterruptedException e) {
+            thread.interrupt();
+            throw e;
+        } finally {
+            end(thread);
         }
-        held = Map.of();
-        keptAt = System.nanoTime() - options.lease().toNanos();
     }
 
-    /** Begins where the last batch ended: what it emptied has only dead rows to read through. */
-    private List<Integer> rotated(List<Integer> buckets) {
-        var order = new ArrayList<>(buckets);
-        long before = order.stream().filter(bucket -> bucket < next).count();
-        Collections.rotate(order, (int) -before);
-        return order;
+    private static int answer(FutureTask<Integer> task) throws SQLException, InterruptedException {
+        try {
+            return task.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof SQLException cause) {
+                throw cause;
+            }
+            if (e.getCause() instanceof InterruptedException cause) {
+                throw cause;
+            }
+            throw new IllegalStateException("the second half of the round failed", e.getCause());
+        }
     }
 
-    /** A bucket that fills whole batches must not keep the others waiting. */
-    private void moveOn(List<Integer> order, List<StoredEvent> batch) {
-        int last = batch.stream().mapToInt(event -> order.indexOf(event.bucket())).max().orElse(0);
-        next = last == 0 ? order.get(0) + 1 : order.get(last);
+    /** A round is over when both lanes are; calls and statements are bounded, so that they end. */
+    private static void end(Thread thread) {
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                thread.interrupt();
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
-    private Transaction begin() throws SQLException {
-        return Transaction.begin(setup.dataSource(), transaction, Deadline.after(options.lease()));
+    private int along(Lane lane, List<Integer> buckets) throws SQLException, InterruptedException {
+        Page page = fetch(lane.order(buckets), options.batch());
+        lane.moveOn(page.buckets(), page.fetched().ready(), options.batch());
+        return offer(page);
     }
 
     private int offer(Page page) throws SQLException, InterruptedException {
         Fetched fetched = page.fetched();
-        fetchedUnder = page.under();
         if (fetched.isEmpty()) {
             health.nothingLeft(page.buckets());
             return 0;
@@ -237,16 +202,15 @@ final class RelayWork {
             moved += fetched.behind().size() + empty.size();
         }
         if (!fetched.ready().isEmpty()) {
-            moved += publish(fetched.ready(), Optional.empty());
+            moved += publish(fetched.ready(), page.under(), Optional.empty());
         }
         for (Due due : fetched.due()) {
             if (!due.events().isEmpty()) {
                 StoredEvent head = due.events().get(0);
-                boolean alone =
-                        head.attempts() > 0 || suspects.containsKey(head.event().delivery().id());
+                boolean alone = head.attempts() > 0 || suspects.contains(head);
                 List<StoredEvent> batch = alone ? List.of(head) : due.events();
                 boolean last = batch.size() == due.events().size();
-                moved += publish(batch, last ? Optional.of(due) : Optional.empty());
+                moved += publish(batch, page.under(), last ? Optional.of(due) : Optional.empty());
             }
         }
         return moved;
@@ -254,7 +218,7 @@ final class RelayWork {
 
     private Page fetch(List<Integer> buckets, int limit) throws SQLException {
         var fetched = new Fetched[1];
-        Map<Integer, Long> under = held;
+        Map<Integer, Long> under = owned.held();
         Transaction.within(
                 Transaction.begin(
                         setup.dataSource(),
@@ -268,64 +232,62 @@ final class RelayWork {
         return new Page(buckets, under, fetched[0]);
     }
 
-    private int publish(List<StoredEvent> batch, Optional<Due> emptied)
+    private int publish(List<StoredEvent> batch, Map<Integer, Long> under, Optional<Due> emptied)
             throws SQLException, InterruptedException {
-        if (isOverrun()) {
-            return 0;
-        }
-        keep(); // a call must not begin with an old lease
-        List<Integer> buckets = batch.stream().map(StoredEvent::bucket).distinct().toList();
-        List<StoredEvent> ours =
-                batch.stream().filter(event -> isStillHeld(event.bucket())).toList();
-        if (ours.isEmpty()) {
-            return 0;
-        }
+        List<StoredEvent> ours = batch;
         List<PublishResult> results;
+        publishing.lockInterruptibly();
         try {
+            if (isOverrun()) {
+                return 0;
+            }
+            owned.renew(); // a call must not begin with an old lease
+            ours = batch.stream().filter(event -> isStillHeld(event.bucket(), under)).toList();
+            if (ours.isEmpty()) {
+                return 0;
+            }
             results = calls.publish(ours.stream().map(StoredEvent::event).toList());
         } catch (Calls.CallFailedException e) {
             failedCalls.incrementAndGet();
             log.warn("a call with {} events came to nothing: {}", ours.size(), e.getMessage());
-            return failedCall(ours, buckets, e);
+            return failedCall(ours, e);
+        } finally {
+            publishing.unlock();
         }
         if (results.stream().anyMatch(r -> r.kind() == PublishResult.Kind.PUBLISHED)) {
-            lastSuccess = System.nanoTime();
+            suspects.publisherWorks();
         }
-        health.succeeded(buckets);
+        health.succeeded(buckets(ours));
         return answered(ours, results, emptied);
     }
 
     /**
      * False also for a bucket that was lost and taken again: others may have been at work there.
      */
-    private boolean isStillHeld(int bucket) {
-        Long token = held.get(bucket);
-        return token != null && token.equals(fetchedUnder.get(bucket));
+    private boolean isStillHeld(int bucket, Map<Integer, Long> under) {
+        Long token = owned.held().get(bucket);
+        return token != null && token.equals(under.get(bucket));
     }
 
     /** Charges nobody, unless the event was alone and others have succeeded since it last was. */
-    private int failedCall(List<StoredEvent> batch, List<Integer> buckets, Exception failure)
-            throws SQLException {
-        health.failed(buckets, batch.size());
+    private int failedCall(List<StoredEvent> batch, Exception failure) throws SQLException {
+        health.failed(buckets(batch), batch.size());
         if (batch.size() > 1) {
             return 0;
         }
         StoredEvent event = batch.get(0);
-        UUID id = event.event().delivery().id();
-        Suspect known = suspects.get(id);
-        boolean guilty = known != null && lastSuccess - known.lastFailure() > 0;
-        int failures = known == null ? 1 : known.failures() + 1;
-        suspects.put(id, new Suspect(failures, System.nanoTime()));
+        Suspects.Verdict verdict = suspects.failedAlone(event);
+        String error = String.valueOf(failure.getMessage());
         Failure set =
-                guilty
-                        ? charged(event, String.valueOf(failure.getMessage()))
+                verdict.guilty()
+                        ? charged(event, error)
                         : new Failure(
                                 event,
                                 event.attempts(),
-                                String.valueOf(failure.getMessage()),
-                                jittered(options.backoff(failures)));
+                                error,
+                                jittered(options.backoff(verdict.failures())));
         settle(List.of(), List.of(set), List.of(), List.of());
-        if (guilty) {
+        if (verdict.guilty()) {
             health.isolated(event.bucket());
         }
         return 0;
@@ -338,7 +300,7 @@ final class RelayWork {
             return new Failure(event, attempts, error, jittered(options.backoff(attempts)));
         }
         dead.incrementAndGet();
-        suspects.remove(event.event().delivery().id());
+        suspects.clear(event);
         log.error(
                 "an event of type {} failed {} times and is a dead letter now",
                 event.event().type(),
@@ -365,8 +327,8 @@ final class RelayWork {
                 case NOT_TRIED -> {}
             }
         }
-        ready.forEach(event -> suspects.remove(event.event().delivery().id()));
-        waiting.forEach(event -> suspects.remove(event.event().delivery().id()));
+        ready.forEach(suspects::clear);
+        waiting.forEach(suspects::clear);
         int marked = 0;
         try {
             marked += ready.isEmpty() ? 0 : mark(ready);
@@ -384,7 +346,7 @@ final class RelayWork {
 
     private int mark(List<StoredEvent> events) throws SQLException {
         var count = new int[1];
-        Map<Integer, Long> tokens = tokens(buckets(events));
+        Map<Integer, Long> tokens = owned.tokens(buckets(events));
         Transaction.within(
                 Transaction.begin(
                         setup.dataSource(),
@@ -415,9 +377,9 @@ final class RelayWork {
         var settlement =
                 new Settlement(publishedWaiting, failures, behind, emptied, options.othersWait());
         return Transaction.within(
-                begin(),
+                Transaction.begin(setup.dataSource(), transaction, Deadline.after(options.lease())),
                 tx -> {
-                    int marked = store.settle(tx.connection(), tokens(buckets), settlement);
+                    int marked = store.settle(tx.connection(), owned.tokens(buckets), settlement);
                     tx.commit();
                     return marked;
                 });
@@ -425,11 +387,5 @@ final class RelayWork {
 
     private static Set<Integer> buckets(List<StoredEvent> events) {
         return events.stream().map(StoredEvent::bucket).collect(Collectors.toSet());
-    }
-
-    private Map<Integer, Long> tokens(Set<Integer> buckets) {
-        var tokens = new TreeMap<>(held);
-        tokens.keySet().retainAll(buckets);
-        return tokens;
     }
 }

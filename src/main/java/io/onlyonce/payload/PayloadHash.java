@@ -178,8 +178,7 @@ public final class PayloadHash {
         if (version == currentVersion()) {
             return current.clone();
         }
-        versions.algorithm(version);
-        if (!HashVersions.isOf(version, kind)) {
+        if (!isOfKind(version)) {
             throw new IllegalArgumentException(
                     "Hash version "
                             + version
@@ -196,9 +195,17 @@ public final class PayloadHash {
      *     then neither answer would be true
      */
     public boolean matches(int storedVersion, byte[] storedHash) {
+        return isOfKind(storedVersion) && MessageDigest.isEqual(bytes(storedVersion), storedHash);
+    }
+
+    /**
+     * True if a stored version is for this kind of payload, so that {@link #bytes} has an answer.
+     *
+     * @throws UnsupportedHashVersionException if this release does not know the version
+     */
+    public boolean isOfKind(int storedVersion) {
         versions.algorithm(storedVersion);
-        return HashVersions.isOf(storedVersion, kind)
-                && MessageDigest.isEqual(bytes(storedVersion), storedHash);
+        return HashVersions.isOf(storedVersion, kind);
     }
 
     private byte[] compute(int version) {

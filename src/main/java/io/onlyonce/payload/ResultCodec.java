@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import org.jspecify.annotations.Nullable;
 
 import java.util.Arrays;
+import java.util.function.UnaryOperator;
 
 /**
  * Turns what a work returns into bytes that are stored, and back when the command is replayed.
@@ -48,6 +49,18 @@ public interface ResultCodec {
      */
     static ResultCodec json(ObjectMapper mapper) {
         return new JsonResultCodec(mapper.copy());
+    }
+
+    /**
+     * Like this codec, except that of a result of this type only what {@code minimised} leaves is
+     * stored. Whoever runs the command gets the whole result, and every repetition what was left:
+     * for what must not be kept, like a one-time secret or personal data that nobody asks for
+     * twice.
+     *
+     * @param minimised must be safe for any thread
+     */
+    default <R> ResultCodec minimising(Class<R> type, UnaryOperator<R> minimised) {
+        return new MinimisingCodec<>(this, type, minimised);
     }
 
     /**

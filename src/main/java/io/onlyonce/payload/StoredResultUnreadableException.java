@@ -16,9 +16,21 @@ public final class StoredResultUnreadableException extends OnlyOnceException {
 
     /** For codecs; the detail must not quote the stored content. */
     public StoredResultUnreadableException(String detail) {
+        this(detail, "Ask for the type it was stored with, or use the codec that wrote it");
+    }
+
+    private StoredResultUnreadableException(String detail, String advice) {
         super(
                 "The command completed, but its stored result cannot be read: "
                         + detail
-                        + ". Ask for the type it was stored with, or use the codec that wrote it");
+                        + ". "
+                        + advice);
+    }
+
+    /** For ciphers: the bytes are not what was encrypted for this command. */
+    public static StoredResultUnreadableException undecryptable() {
+        return new StoredResultUnreadableException(
+                "it was altered, or copied from another command, tenant or schema",
+                "Nothing was run. Look at who may write to the tables");
     }
 }

@@ -43,6 +43,8 @@ public abstract class ClaimedRun<R, X extends Exception> {
     private final Waiting waiting;
 
     private int claimAborts;
+    private int workRuns;
+    private int unknownCommits;
     private boolean working;
     private @Nullable Said said;
 
@@ -146,6 +148,7 @@ public abstract class ClaimedRun<R, X extends Exception> {
         }
         working = true;
         settleUnknown();
+        workRuns++;
         return Optional.of(work(transaction));
     }
 
@@ -177,6 +180,7 @@ public abstract class ClaimedRun<R, X extends Exception> {
                     });
         } catch (CommitOutcomeUnknownException e) {
             unknown = e;
+            unknownCommits++;
             throw e;
         } catch (SQLException e) {
             if (SqlState.is(SqlState.EVENT_KEY_REUSED, e)) {
@@ -222,6 +226,16 @@ public abstract class ClaimedRun<R, X extends Exception> {
     /** True while it is being found out what became of a COMMIT of ours. */
     protected final boolean isResolving() {
         return unknown != null;
+    }
+
+    /** How often the work has run in this call. */
+    protected final int workRuns() {
+        return workRuns;
+    }
+
+    /** How often the answer to a COMMIT of this call was lost. */
+    protected final int unknownCommits() {
+        return unknownCommits;
     }
 
     /** True if this mark is that of our own COMMIT, whose answer was lost. */

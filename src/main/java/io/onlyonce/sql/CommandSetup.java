@@ -1,5 +1,6 @@
 package io.onlyonce.sql;
 
+import io.onlyonce.payload.ResultCipher;
 import io.onlyonce.payload.ResultCodec;
 
 import java.time.Duration;
@@ -21,10 +22,17 @@ public record CommandSetup(
         Database database,
         SchemaName schema,
         ResultCodec codec,
+        Optional<ResultCipher> cipher,
         int resultLimit,
         int hashAlgorithm,
         boolean withoutExpiry,
         Optional<Duration> ttl,
         Optional<Duration> refusedFor,
         EventRows events,
-        Runnable onEvents) {}
+        Runnable onEvents,
+        Observer observer,
+        Optional<Budget> budget) {
+
+    /** How many new ids each caller may use in a window. */
+    public record Budget(long newIds, Duration window) {}
+}

@@ -1,5 +1,6 @@
 package io.onlyonce.sql;
 
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -21,13 +22,20 @@ public final class Fingerprint {
 
     /** Lengths are four bytes, big endian; texts are UTF-8. */
     public static Fingerprint of(String... texts) {
-        MessageDigest sha256 = sha256();
+        return new Fingerprint(sha256().digest(framed(texts)));
+    }
+
+    /** What is hashed: each text behind its length. */
+    public static byte[] framed(String... texts) {
+        var frames = new ByteArrayOutputStream();
         for (String text : texts) {
             byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-            sha256.update(ByteBuffer.allocate(4).putInt(bytes.length).array());
-            sha256.update(bytes);
+            for (int shift = 24; shift >= 0; shift -= 8) {
+                frames.write(bytes.length >>> shift);
+            }
+            frames.writeBytes(bytes);
         }
-        return new Fingerprint(sha256.digest());
+        return frames.toByteArray();
     }
 
     /** The first eight bytes: an advisory lock key. */

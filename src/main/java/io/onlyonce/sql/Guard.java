@@ -19,8 +19,11 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /**
@@ -52,9 +55,10 @@ final class Guard {
     private final AtomicInteger underWay = new AtomicInteger();
     private volatile boolean ended;
     private volatile @Nullable SQLException lastError;
-    private volatile boolean metTransientError;
+    private volatile @Nullable SQLException transientError;
     private volatile boolean saidItsEnd;
     private volatile @Nullable Long gap;
+    private volatile @Nullable Queue<Consumer<Boolean>> afterwards;
 
     Guard(Connection connection, Deadline deadline) {
         this.deadline = deadline;
@@ -76,9 +80,9 @@ final class Guard {
         return saidItsEnd;
     }
 
-    /** True if the work met an SQL error that says nothing about its input, swallowed or not. */
-    boolean metTransientError() {
-        return metTransientError;
+    /** The last SQL error of the work that says nothing about its input, swallowed or not. */
+    Optional<SQLException> transientError() {
+        return Optional.ofNullable(transientError);
     }
 
     /** A projection waits for this version of an aggregate, so the work must not count as done. */
@@ -86,6 +90,31 @@ final class Guard {
         if (Proxy.isProxyClass(connection.getClass())
                 && Proxy.getInvocationHandler(connection) instanceof Handler handler) {
             handler.guard().gap = expected;
+        }
+    }
+
+    /** Remembers what is to be done after the transaction; false if it is not one of ours. */
+    static boolean afterwards(Connection connection, Consumer<Boolean> ended) {
+        if (Proxy.isProxyClass(connection.getClass())
+                && Proxy.getInvocationHandler(connection) instanceof Handler handler) {
+            handler.guard().remember(ended);
+            return true;
+        }
+        return false;
+    }
+
+    private synchronized void remember(Consumer<Boolean> ended) {
+        Queue<Consumer<Boolean>> known = afterwards;
+        Queue<Consumer<Boolean>> all = known == null ? new ConcurrentLinkedQueue<>() : known;
+        all.add(ended);
+        afterwards = all;
+    }
+
+    /** Does what {@link #afterwards} remembered, now that the connection is back. */
+    void tellEnd(boolean committed) {
+        Queue<Consumer<Boolean>> remembered = afterwards;
+        if (remembered != null) {
+            remembered.forEach(each -> each.accept(committed));
         }
     }
 
@@ -226,7 +255,9 @@ final class Guard {
                 if (failure instanceof SQLException sql // 25P02 only echoes an earlier one
                         && !SqlState.IN_FAILED_TRANSACTION.equals(sql.getSQLState())) {
                     lastError = sql;
-                    metTransientError |= !SqlState.isDeterministic(sql);
+                    if (!SqlState.isDeterministic(sql)) {
+                        transientError = sql;
+                    }
                 }
                 throw failure == null ? e : failure;
             }

@@ -76,7 +76,8 @@ public final class PostgreSql extends Database {
      */
     private static String settings(TransactionOptions options, Deadline deadline) {
         var sql =
-                new StringBuilder("SET TRANSACTION ISOLATION LEVEL ")
+                new StringBuilder(120)
+                        .append("SET TRANSACTION ISOLATION LEVEL ")
                         .append(options.isolation().sql())
                         .append(';');
         options.lockTimeout()
@@ -144,6 +145,20 @@ public final class PostgreSql extends Database {
             throw BorrowedTransactionException.inTransaction();
         }
         return row.getObject("opened_at", OffsetDateTime.class);
+    }
+
+    /** How many rows all statements of a trip have changed that do not return any. */
+    public static int changes(Statement statement) throws SQLException {
+        int changes = 0;
+        int count = statement.getUpdateCount();
+        while (true) {
+            changes += Math.max(0, count);
+            boolean hasRows = statement.getMoreResults();
+            count = statement.getUpdateCount();
+            if (!hasRows && count == -1) {
+                return changes;
+            }
+        }
     }
 
     /** Moves on to the next result that is one of rows, past the counts before it. */

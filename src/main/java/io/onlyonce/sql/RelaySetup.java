@@ -7,4 +7,8 @@ import javax.sql.DataSource;
  * that only the library itself can wire its parts.
  */
 public record RelaySetup(
-        DataSource dataSource, Database database, SchemaName schema, boolean poolAutoCommitOff) {}
+        DataSource dataSource,
+        Database database,
+        SchemaName schema,
+        boolean poolAutoCommitOff,
+        Observer observer) {}

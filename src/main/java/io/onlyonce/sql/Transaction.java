@@ -122,6 +122,15 @@ public final class Transaction implements AutoCloseable {
      */
     public static <T extends @Nullable Object, X extends Exception> T within(
             Transaction transaction, Body<T, X> body) throws X, SQLException {
+        try {
+            return runAndClose(transaction, body);
+        } finally {
+            transaction.guard.tellEnd(transaction.state == State.COMMITTED);
+        }
+    }
+
+    private static <T extends @Nullable Object, X extends Exception> T runAndClose(
+            Transaction transaction, Body<T, X> body) throws X, SQLException {
         T value;
         try {
             value = body.run(transaction);
@@ -182,9 +191,9 @@ public final class Transaction implements AutoCloseable {
         return connection;
     }
 
-    /** True if the work met an SQL error that says nothing about its input, swallowed or not. */
-    public boolean metTransientError() {
-        return guard.metTransientError();
+    /** The last SQL error of the work that says nothing about its input, swallowed or not. */
+    public Optional<SQLException> transientError() {
+        return guard.transientError();
     }
 
     /** Says of the work on this guarded connection that a version is missing. */

@@ -4,6 +4,7 @@ import io.onlyonce.ground.TestDatabase;
 import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.payload.ResultCodec;
 import io.onlyonce.payload.ResultType;
+import io.onlyonce.sql.Observer;
 import io.onlyonce.sql.SchemaName;
 import io.onlyonce.sql.SqlState;
 import io.onlyonce.tx.Isolation;
@@ -14,6 +15,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /** One caller's connection: sends the library's own statements, one step at a time. */
 final class ScheduleSession {
@@ -47,7 +49,13 @@ final class ScheduleSession {
     private static final Duration BLOCK = Duration.ofMinutes(5);
 
     private static final Settings SETTINGS =
-            new Settings(SchemaName.DEFAULT, ResultCodec.json(), 1 << 20, 0, Expiry.NEVER);
+            new Settings(
+                    SchemaName.DEFAULT,
+                    ResultCodec.json(),
+                    1 << 20,
+                    0,
+                    Expiry.NEVER,
+                    new Seal(SchemaName.DEFAULT, Optional.empty()));
 
     private final TestDatabase db;
     private final String name;
@@ -56,7 +64,7 @@ final class ScheduleSession {
                     SchemaName.DEFAULT,
                     new io.onlyonce.sql.EventRows(
                             new io.onlyonce.sql.PostgreSql(), SchemaName.DEFAULT, false, false));
-    private final CommandDedup dedup = new CommandDedup(store, SETTINGS);
+    private final CommandDedup dedup = new CommandDedup(store, SETTINGS, Observer.NONE);
 
     private Connection connection;
     private int pid;

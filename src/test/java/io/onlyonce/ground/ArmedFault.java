@@ -43,6 +43,10 @@ final class ArmedFault {
         unfired.countDown();
     }
 
+    boolean hasFired() {
+        return unfired.getCount() == 0;
+    }
+
     void awaitFired(Duration deadline) throws InterruptedException {
         if (!unfired.await(deadline.toNanos(), TimeUnit.NANOSECONDS)) {
             throw new AssertionError(

@@ -1,13 +1,16 @@
 package io.onlyonce.ground;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * A JVM of one's own to kill, freeze and thaw, running a main class of the test class path.
@@ -34,13 +37,36 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts {@code main} with these arguments; returns before it runs. */
     public static ChildJvm start(Class<?> main, String... args) throws IOException {
+        return start(System.getProperty("java.class.path"), main, args);
+    }
+
+    /** The same on a class path without the jars that are named so. */
+    public static ChildJvm startWithout(String jar, Class<?> main, String... args)
+            throws IOException {
+        String path =
+                Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                        .filter(entry -> !new File(entry).getName().contains(jar))
+                        .collect(Collectors.joining(File.pathSeparator));
+        return start(path, main, args);
+    }
+
+    /** The same with classes that come before all others; empty for none. */
+    public static ChildJvm startWith(String firstClasses, Class<?> main, String... args)
+            throws IOException {
+        String all = System.getProperty("java.class.path");
+        return start(
+                firstClasses.isEmpty() ? all : firstClasses + File.pathSeparator + all, main, args);
+    }
+
+    private static ChildJvm start(String classPath, Class<?> main, String... args)
+            throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         command.addAll(List.of("-Dfile.encoding=UTF-8", ChildMain.class.getName(), main.getName()));
         command.addAll(List.of(args));
         var builder = new ProcessBuilder(command);
-        builder.environment().put("CLASSPATH", System.getProperty("java.class.path"));
+        builder.environment().put("CLASSPATH", classPath);
         return new ChildJvm(builder.start());
     }
 

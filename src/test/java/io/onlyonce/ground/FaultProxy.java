@@ -105,6 +105,11 @@ public final class FaultProxy implements AutoCloseable {
         armed.awaitFired(deadline);
     }
 
+    /** True once the fault armed last has struck every time it was armed for. */
+    public boolean hasFired() {
+        return armed != ArmedFault.NONE && armed.hasFired();
+    }
+
     /** Resets every present connection now, silent ones too. */
     public void reset() {
         links.forEach(Link::cut);

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.Schema;
+import io.onlyonce.ground.Await;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.Race;
 import io.onlyonce.ground.TestDatabase;
 
@@ -20,7 +22,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Sixteen threads deliver the versions of a hundred aggregates in any order, some repeatedly. */
@@ -72,6 +76,47 @@ class VersionRaceTest {
     void monotonic_never_goes_back_in_the_long_run() throws Exception {
         race(200, once.versionGuard().monotonic(), Duration.ofMinutes(15));
         assertMonotonic(200);
+    }
+
+    /** A trigger holds a step between its attempt, which fails, and its look at what is stored. */
+    @Test
+    void who_is_overtaken_between_attempt_and_look_asks_again() throws Exception {
+        db.execute(
+                """
+                CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF current_setting('test.hold', true) = 'on' THEN
+                        PERFORM pg_advisory_xact_lock(1);
+                    END IF;
+                    RETURN NULL;
+                END $$;
+                CREATE TRIGGER hold AFTER UPDATE ON onlyonce.projection_version
+                    FOR EACH STATEMENT EXECUTE FUNCTION hold()
+                """);
+        assertThat(advance(1, "off").isApply()).isTrue();
+        var overtaken = new FutureTask<>(() -> advance(3, "on"));
+        try (var holder = db.connect()) {
+            holder.createStatement().execute("SELECT pg_advisory_lock(1)");
+            new Thread(overtaken).start();
+            Await.until(
+                    Duration.ofSeconds(30),
+                    () -> count("pg_locks WHERE locktype = 'advisory' AND NOT granted") == 1,
+                    "it has tried and found a gap");
+            assertThat(advance(2, "off").isApply()).isTrue();
+        }
+        assertThat(overtaken.get(30, TimeUnit.SECONDS).isApply()).isTrue();
+    }
+
+    private Advance advance(long version, String hold) throws SQLException {
+        return once.transactions()
+                .execute(
+                        connection -> {
+                            connection
+                                    .createStatement()
+                                    .execute("SET LOCAL test.hold = '" + hold + "'");
+                            return once.versionGuard()
+                                    .advance(connection, "p", "acme", "Case", "held", version);
+                        });
     }
 
     private void assertStrict(int versions) throws SQLException {
@@ -151,7 +196,8 @@ class VersionRaceTest {
 
     private static InboxMessage message(String prefix, int aggregate, int version) {
         String content = aggregate + ":" + version;
-        return InboxMessage.of("acme", "cases", prefix + ":" + content, content.getBytes());
+        return InboxMessage.of(
+                "acme", "cases", Markers.MARK + prefix + ":" + content, content.getBytes());
     }
 
     private Void consume(Inbox inbox, VersionGuard guard, boolean single) throws Exception {

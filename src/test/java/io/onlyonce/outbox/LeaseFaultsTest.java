@@ -63,13 +63,13 @@ class LeaseFaultsTest {
                             SchemaName.DEFAULT,
                             "one",
                             Duration.ofHours(1));
-            Map<Integer, Long> lost = leases.keep(connection, Map.of());
+            Map<Integer, Long> lost = leases.keep(connection, Map.of(), true);
 
-            Map<Integer, Long> again = leases.keep(connection, Map.of());
+            Map<Integer, Long> again = leases.keep(connection, Map.of(), true);
 
             assertThat(again).hasSize(64);
             assertThat(again.get(0)).isGreaterThan(lost.get(0));
-            assertThat(leases.keep(connection, again)).isEqualTo(again);
+            assertThat(leases.keep(connection, again, true)).isEqualTo(again);
         }
     }
 

@@ -1,0 +1,10 @@
+package io.onlyonce.observe;
+
+import io.onlyonce.ground.TestDatabase;
+
+class ListenerOnPostgresTest extends ListenerContract {
+
+    ListenerOnPostgresTest() {
+        super(TestDatabase::postgres);
+    }
+}
