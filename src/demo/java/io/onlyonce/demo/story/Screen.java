@@ -16,6 +16,9 @@ final class Screen {
     /** What the table begins with. */
     static final String TABLE = "What became of it";
 
+    /** The line above and below its rows. */
+    static final String RULE = "-".repeat(81);
+
     private static final long PAUSE_NANOS = 600_000_000;
 
     private final PrintStream out;
@@ -72,14 +75,14 @@ final class Screen {
                 bold(
                         format.formatted(TABLE, "should be", "without", "with OnlyOnce")
                                 .stripTrailing()));
-        out.println("-".repeat(81));
+        out.println(RULE);
         for (Row row : rows) {
             out.println(
                     "%-34s%-14s".formatted(row.what, row.should)
                             + paint(row.lucky, "%-20s".formatted(row.without))
                             + paint(row.with.equals(row.should), row.with));
         }
-        out.println("-".repeat(81));
+        out.println(RULE);
     }
 
     void verdict(boolean good, String text) {

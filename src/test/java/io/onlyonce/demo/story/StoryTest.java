@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Test;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
@@ -38,6 +40,9 @@ class StoryTest {
                 assertThat(row(demo, "a late retry of a \"no\""))
                         .containsExactly("never", "once", "never");
                 assertThat(row(demo, "mails for one event")).containsExactly("1", "2", "1");
+                assertThat(Files.readString(Path.of("docs/demo.svg")))
+                        .as("the picture of it; ./gradlew demoPicture draws it anew")
+                        .contains(subjects(demo));
             }
             assertThat(
                             database.count(
@@ -107,6 +112,14 @@ class StoryTest {
                 + database.user()
                 + "&password="
                 + database.password();
+    }
+
+    /** The first column of the table. */
+    private static List<String> subjects(ChildJvm demo) {
+        List<String> lines = demo.output();
+        int first = lines.indexOf(Screen.RULE) + 1;
+        int last = lines.lastIndexOf(Screen.RULE);
+        return lines.subList(first, last).stream().map(l -> l.split(" {2,}")[0]).toList();
     }
 
     private static List<String> row(ChildJvm demo, String what) {
