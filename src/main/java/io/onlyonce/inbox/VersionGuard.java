@@ -122,9 +122,11 @@ public final class VersionGuard {
             List<Advance> answers = new ArrayList<>();
             for (Step step : steps) {
                 var aggregate = Aggregate.of(step);
-                long current =
-                        changed.getOrDefault(
-                                aggregate, versions.getOrDefault(aggregate, first - 1));
+                Long locked = changed.getOrDefault(aggregate, versions.get(aggregate));
+                if (locked == null) { // gone between insert and lock; others may be there already
+                    throw VersionStore.resetMeanwhile();
+                }
+                long current = locked;
                 boolean isNext = isNext(current, step.version());
                 if (isNext) {
                     changed.put(aggregate, step.version());

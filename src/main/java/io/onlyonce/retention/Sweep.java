@@ -22,8 +22,9 @@ import java.util.Optional;
  */
 final class Sweep {
 
-    private static final int FIRST_SIZE = 1_000;
-    private static final int LARGEST_SIZE = 10_000;
+    /** Where it begins, and the most: larger chunks are faster, and commands beside them slower. */
+    private static final int LARGEST = 1_000;
+
     private static final Duration TRANSACTION = Duration.ofSeconds(30);
 
     /** What a chunk came to. */
@@ -46,7 +47,7 @@ final class Sweep {
     private final Duration bound;
     private final TransactionOptions transaction;
     private @Nullable OffsetDateTime position;
-    private int size = FIRST_SIZE;
+    private int size = LARGEST;
 
     Sweep(Step step, RelaySetup setup, Duration bound) {
         this.step = step;
@@ -100,12 +101,14 @@ final class Sweep {
         return new Chunk(taken.rows() == 0 ? State.DONE : State.MORE, taken, took);
     }
 
-    /** Aims at a third of the bound, in small steps. */
+    /**
+     * Aims at a tenth of the bound, in small steps: who waits for a row or a core waits shortly.
+     */
     private void adapt(Duration took, boolean isFull) {
-        double wanted = bound.toNanos() / 3.0 / Math.max(1, took.toNanos());
+        double wanted = bound.toNanos() / 10.0 / Math.max(1, took.toNanos());
         if (wanted < 1 || isFull) {
             double next = size * Math.max(0.5, Math.min(1.5, wanted));
-            size = (int) Math.max(1, Math.min(LARGEST_SIZE, next));
+            size = (int) Math.max(1, Math.min(LARGEST, next));
         }
     }
 }

@@ -13,6 +13,9 @@ final class Screen {
 
     private record Row(String what, String should, String without, boolean lucky, String with) {}
 
+    /** What the table begins with. */
+    static final String TABLE = "What became of it";
+
     private static final long PAUSE_NANOS = 600_000_000;
 
     private final PrintStream out;
@@ -67,11 +70,7 @@ final class Screen {
         String format = "%-34s%-14s%-20s%-14s";
         out.println(
                 bold(
-                        format.formatted(
-                                        "What became of it",
-                                        "should be",
-                                        "without",
-                                        "with OnlyOnce")
+                        format.formatted(TABLE, "should be", "without", "with OnlyOnce")
                                 .stripTrailing()));
         out.println("-".repeat(81));
         for (Row row : rows) {
