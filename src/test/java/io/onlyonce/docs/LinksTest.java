@@ -24,7 +24,12 @@ class LinksTest {
         List<Path> documents = new ArrayList<>();
         try (Stream<Path> files =
                 Stream.concat(Files.list(Path.of("")), Files.walk(Path.of("docs")))) {
-            files.filter(f -> f.toString().endsWith(".md")).forEach(documents::add);
+            files.filter(f -> f.toString().endsWith(".md"))
+                    .filter(
+                            f ->
+                                    !f.endsWith(
+                                            "performance.md")) // its pictures come with a whole run
+                    .forEach(documents::add);
         }
         List<String> dead = new ArrayList<>();
         int links = 0;

@@ -37,6 +37,11 @@ record Page(Path path, List<Snippet> snippets) {
         return pages;
     }
 
+    /** The one page whose snippets need libraries that only a source set of its own has. */
+    static Page frameworks() throws IOException {
+        return read(Path.of("docs/frameworks.md"), "java");
+    }
+
     /** Every harness there is, whether or not a document goes with it. */
     static List<Path> harnesses() throws IOException {
         return files(HARNESSES, ".java");
