@@ -1,6 +1,7 @@
 package io.onlyonce.observe;
 
 import io.onlyonce.Schema;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.TestDatabase;
 
 import java.nio.file.Files;
@@ -17,7 +18,7 @@ final class LargeTables {
             INSERT INTO onlyonce.command_dedup (started_at, finished_at, expires_at, forget_at, status, hash_version,
                 command_id, operation, caller, tenant, payload_hash, content_tag, result, resource_type)
             SELECT t, CASE WHEN n % 1000 = 0 THEN NULL ELSE t END, now() + f / 2, CASE WHEN n % 1000 = 0 THEN '-infinity' ELSE now() + f END,
-                CASE WHEN n % 1000 = 0 THEN 0 ELSE 1 END, 1, 'command-' || lpad(n::text, 12, '0'), 'op-' || n % 7,
+                CASE WHEN n % 1000 = 0 THEN 0 ELSE 1 END, 1, 'MARK' || lpad(n::text, 12, '0'), 'op-' || n % 7,
                 'caller-' || n % 20, 'acme', decode(repeat('00', 32), 'hex'), CASE WHEN n % 1000 = 0 THEN NULL ELSE 'json' END,
                 CASE WHEN n % 1000 = 0 THEN NULL ELSE '{}'::bytea END, 'Account'
             FROM (SELECT n, now() - (ROWS - n) * interval '365 days' / ROWS AS t,
@@ -26,13 +27,13 @@ final class LargeTables {
             INSERT INTO onlyonce.inbox_message (received_at, processed_at, status, hash_version, message_id, source, consumer,
                 tenant, payload_hash)
             SELECT now(), CASE WHEN n % 1000 = 0 THEN '-infinity' WHEN n % 100 = 1 THEN now() - interval '31 days' ELSE now() END,
-                CASE WHEN n % 1000 = 0 THEN 0 ELSE 1 END, 1, 'm' || n, 'orders', 'billing', 'acme',
+                CASE WHEN n % 1000 = 0 THEN 0 ELSE 1 END, 1, 'MARKm' || n, 'orders', 'billing', 'acme',
                 decode(repeat('00', 32), 'hex')
             FROM generate_series(1, ROWS / 4) AS n;
             INSERT INTO onlyonce.outbox_event (created_at, published_at, event_id, bucket, state, event_key, tenant,
                 aggregate_type, aggregate_id, event_type, payload)
             SELECT now(), CASE WHEN n % 1000 > 2 THEN now() - (n % 800) * interval '13 minutes' END, gen_random_uuid(), n % 64,
-                CASE n % 1000 WHEN 0 THEN 0 WHEN 1 THEN 2 WHEN 2 THEN 3 ELSE 1 END, 'e' || n, 'acme', 'Account',
+                CASE n % 1000 WHEN 0 THEN 0 WHEN 1 THEN 2 WHEN 2 THEN 3 ELSE 1 END, 'MARKe' || n, 'acme', 'Account',
                 'a' || n / 10, 'Paid', ''
             FROM generate_series(1, ROWS / 4) AS n;
             INSERT INTO onlyonce.outbox_blocked (blocked_until, bucket, others_wait, aggregate_id, aggregate_type, tenant)
@@ -48,7 +49,7 @@ final class LargeTables {
 
     static void fill(TestDatabase db, long rows) throws Exception {
         Schema.apply(db.dataSource());
-        db.execute(FILL.replace("ROWS", Long.toString(rows)));
+        db.execute(FILL.replace("MARK", Markers.MARK).replace("ROWS", Long.toString(rows)));
         db.execute(Files.readString(Path.of("sql/postgresql/tombstones.sql")));
         db.execute("VACUUM ANALYZE");
     }

@@ -6,6 +6,7 @@ import io.onlyonce.command.Claim;
 import io.onlyonce.command.Command;
 import io.onlyonce.command.CommandIds;
 import io.onlyonce.command.CommandScope;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.TestDatabase;
 import io.onlyonce.payload.PayloadHash;
 
@@ -46,14 +47,14 @@ final class Attic {
 
     /** A completed command, with a new id. */
     static String run(OnlyOnce once, String operation) throws SQLException {
-        String id = operation + "-" + CommandIds.next();
+        String id = Markers.MARK + operation + "-" + CommandIds.next();
         once.commands().run(command(operation, id), String.class, work -> "receipt of " + id);
         return id;
     }
 
     /** A claim of the low road that was committed without a completion. */
     static String leave(OnlyOnce once, TestDatabase db, String operation) throws SQLException {
-        String id = operation + "-" + CommandIds.next();
+        String id = Markers.MARK + operation + "-" + CommandIds.next();
         try (Connection connection = db.connect()) {
             connection.setAutoCommit(false);
             Claim claim = once.dedup().tryStart(connection, command(operation, id));

@@ -11,6 +11,7 @@ import io.onlyonce.command.CommandOutcomeUnknownException;
 import io.onlyonce.command.CommandRejectedException;
 import io.onlyonce.ground.Await;
 import io.onlyonce.ground.DatabaseContract;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.inbox.InboxMessage;
 import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.retention.PurgeReport.End;
@@ -95,14 +96,17 @@ abstract class RetentionContract extends DatabaseContract {
         try (Connection caller = db.connect()) {
             caller.setAutoCommit(false);
             Claim.Started started =
-                    (Claim.Started) once.dedup().tryStart(caller, Attic.command("pay", "flying"));
+                    (Claim.Started)
+                            once.dedup()
+                                    .tryStart(
+                                            caller, Attic.command("pay", Markers.MARK + "flying"));
 
             assertThat(once.retention().runOnce(Attic.LONG).commands()).isEqualTo(1);
 
             once.dedup().complete(caller, started, "landed");
             caller.commit();
         }
-        assertThat(replay("pay", "flying")).isEqualTo("landed");
+        assertThat(replay("pay", Markers.MARK + "flying")).isEqualTo("landed");
     }
 
     @Test
