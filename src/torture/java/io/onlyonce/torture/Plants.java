@@ -105,10 +105,10 @@ final class Plants {
                             COMMAND_RUN,
                             "Seen seen = store.open(connection, transactionSettings, row, plan);",
                             "NewRow other = new NewRow(Command.of(command.scope(), command.id() +"
-                                + " \"-2\", command.hash()), row.lockKey() + 1, row.expiry(),"
-                                + " row.keyId(), row.hashVersion(), row.hash()); Seen seen ="
-                                + " store.open(connection, transactionSettings, isResolving() ?"
-                                + " other : row, plan);"));
+                                    + " \"-2\", command.hash()), row.lockKey() + 1, row.expiry(),"
+                                    + " row.keyId(), row.hashVersion(), row.hash()); Seen seen ="
+                                    + " store.open(connection, transactionSettings, isResolving() ?"
+                                    + " other : row, plan);"));
 
     static final List<Mutant> TRANSACTIONS =
             List.of(
