@@ -143,6 +143,7 @@ CREATE TABLE IF NOT EXISTS onlyonce.inbox_message (
     consumer     varchar(255) NOT NULL CHECK (length(consumer) >= 1),
     tenant       varchar(128) NOT NULL CHECK (length(tenant) >= 1),
     payload_hash varbinary(32) NOT NULL CHECK (octet_length(payload_hash) = 32),
+    key_id       varchar(64),
 
     CONSTRAINT inbox_message_pkey PRIMARY KEY (message_id, source, consumer, tenant),
     CONSTRAINT inbox_message_status CHECK (status IN (0, 1) AND (status = 0 OR processed_at >= received_at))

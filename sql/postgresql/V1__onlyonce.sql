@@ -184,6 +184,7 @@ CREATE TABLE onlyonce.inbox_message (
     consumer     onlyonce.name255 NOT NULL,
     tenant       onlyonce.name128 NOT NULL,
     payload_hash onlyonce.sha256  NOT NULL,
+    key_id       varchar(64),                           -- the key that the hash is under; null if in clear
 
     CONSTRAINT inbox_message_pkey PRIMARY KEY (message_id, source, consumer, tenant),
     CONSTRAINT inbox_message_status CHECK (status IN (0, 1))

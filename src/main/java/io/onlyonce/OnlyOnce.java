@@ -179,6 +179,7 @@ public final class OnlyOnce {
         private RunOptions defaults = RunOptions.standard();
         private OutboxMode mode = OutboxMode.KEEP;
         private boolean notify;
+        private Optional<CommandSetup.Budget> budget = Optional.empty();
         private Optional<OnlyOnceListener> listener = Optional.empty();
 
         private Builder(DataSource dataSource) {
@@ -238,6 +239,32 @@ public final class OnlyOnce {
             return this;
         }
 
+        /**
+         * Each caller of a tenant may use so many new ids in each window of the database's clock;
+         * more are refused with {@code KeyBudgetExceededException}, while what it has sent before
+         * is still answered. Unlimited by default.
+         *
+         * <p>Approximate: ids are taken from a counter in portions of a hundredth, so a caller may
+         * be refused earlier by what other processes have left of theirs, and over the end of a
+         * window by as many as were running. The low road is not counted. One budget per schema.
+         *
+         * @param newIds 1 or more; above 100 rounded down to whole portions
+         * @param window whole seconds, from one to a day
+         */
+        public Builder withKeyBudget(long newIds, Duration window) {
+            if (newIds < 1) {
+                throw new IllegalArgumentException("A key budget must allow at least one new id.");
+            }
+            if (window.compareTo(Duration.ofSeconds(1)) < 0
+                    || window.compareTo(Duration.ofDays(1)) > 0
+                    || window.toNanosPart() != 0) {
+                throw new IllegalArgumentException(
+                        "The window of a key budget must be whole seconds, from one to a day.");
+            }
+            this.budget = Optional.of(new CommandSetup.Budget(newIds, window));
+            return this;
+        }
+
         /** How results become bytes; JSON by default. */
         public Builder withCodec(ResultCodec codec) {
             this.codec = Objects.requireNonNull(codec, "codec");
@@ -245,8 +272,9 @@ public final class OnlyOnce {
         }
 
         /**
-         * Results, details of rejections and payload hashes of commands are stored under keys; in
-         * clear by default. Rows that are in clear already stay so, and are read.
+         * Results and details of rejections, and payload hashes of commands and messages, are
+         * stored under keys; in clear by default. Rows that are in clear already stay so, and are
+         * read.
          */
         public Builder withCipher(ResultCipher cipher) {
             this.cipher = Optional.of(cipher);
@@ -307,7 +335,8 @@ public final class OnlyOnce {
                             refusedFor,
                             new EventRows(database, schema, mode == OutboxMode.CDC, notify),
                             () -> relays.forEach(OutboxRelay::wake),
-                            observer);
+                            observer,
+                            budget);
             var relaySetup =
                     new RelaySetup(
                             dataSource,

@@ -116,7 +116,7 @@ abstract class SchemaContract extends DatabaseContract {
                         + now
                         + ", "
                         + times
-                        + ", 1, 1, 'id', 'op', 'c', 't', "
+                        + ", 1, 1, 'id Qx7Zq', 'op', 'c', 't', "
                         + hash
                         + ", NULL)");
         for (String bad :

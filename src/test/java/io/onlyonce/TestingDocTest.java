@@ -28,8 +28,10 @@ class TestingDocTest {
                         file.getFileName().toString().replace(".java", ""), Files.readString(file));
             }
         }
-        var pointers =
-                POINTER.matcher(Files.readString(Path.of("docs/testing.md"))).results().toList();
+        String documents =
+                Files.readString(Path.of("docs/testing.md"))
+                        + Files.readString(Path.of("docs/checklist.md"));
+        var pointers = POINTER.matcher(documents).results().toList();
 
         assertThat(pointers).hasSizeGreaterThan(40);
         assertThat(pointers)

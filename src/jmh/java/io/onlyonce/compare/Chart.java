@@ -13,8 +13,8 @@ final class Chart {
     /** A letter is about this wide at most; the test keeps every text inside the frame by it. */
     static final double LETTER = 7.4;
 
-    private static final int LABELS = 330;
-    private static final int VALUES = 150;
+    private static final int LABELS = 304;
+    private static final int VALUES = 220;
     private static final int BAR = 18;
     private static final int LINE = 28;
     private static final int TOP = 64;

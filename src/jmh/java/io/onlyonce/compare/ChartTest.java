@@ -30,6 +30,15 @@ class ChartTest {
     }
 
     @Test
+    void large_numbers_fit() throws Exception {
+        assertInside(
+                new Chart("rows", "more is better")
+                        .bar("loop, DELETE", new Spread(129_478, 108_904, 150_053, 5))
+                        .bar("none", Spread.counted(0, 5))
+                        .svg());
+    }
+
+    @Test
     void the_pictures_of_the_page_are_well_formed_and_inside_their_frames() throws Exception {
         Path folder = Path.of("docs", "performance");
         if (!Files.isDirectory(folder)) {

@@ -25,6 +25,7 @@ public final class Compare {
         KNOWN.put("latency", new Latency());
         KNOWN.put("snapshot", new Snapshot());
         KNOWN.put("inbox", new Messages());
+        KNOWN.put("purge", new Purge());
     }
 
     /** Measures on an empty ground of its own. */

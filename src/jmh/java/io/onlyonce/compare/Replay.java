@@ -64,7 +64,7 @@ final class Replay implements Compare.Comparison {
         trips(ground, report, one(ids));
     }
 
-    /** Analysed, as it soon is in use: plans made for an empty table would scan it whole. */
+    /** Analysed, as it soon is in use. */
     private static List<String> fill(Ground ground, int known) throws Exception {
         List<String> ids = new ArrayList<>();
         try (var pool = ground.pool(1, Isolation.READ_COMMITTED)) {

@@ -35,6 +35,8 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
     private @Nullable Claim claim;
     private @Nullable StoredRow stored;
     private @Nullable CommandWatch watch;
+    private KeyBudget.@Nullable Permit permit;
+    private boolean committed;
     private int appended;
 
     CommandRun(
@@ -84,7 +86,28 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
 
     private Outcome<T> answered() throws X, SQLException {
         Optional<Claim> known = command.isLikelyRetry() ? readFirst() : Optional.empty();
-        return known.isPresent() ? answer(known.get()) : ask();
+        return known.isPresent() ? answer(known.get()) : askWithinBudget();
+    }
+
+    /** Leave to use a new id is asked for before a connection is, and given back if none was. */
+    private Outcome<T> askWithinBudget() throws X, SQLException {
+        if (runner.budget().isEmpty()) {
+            return ask();
+        }
+        KeyBudget.Permit leave;
+        try {
+            leave = runner.budget().get().take(command.scope(), options.transaction(), deadline());
+        } catch (SQLException e) {
+            throw explained(e);
+        }
+        permit = leave;
+        try {
+            return ask();
+        } finally {
+            if (!committed && unknownCommits() == 0) {
+                leave.giveBack();
+            }
+        }
     }
 
     /** Only a final row that would be replayed counts; everything else is for the claim to say. */
@@ -119,6 +142,9 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
         }
         stored = seen.row();
         claim = seen.decide(row, settings);
+        if (claim instanceof Claim.Started && permit != null && !permit.isGranted()) {
+            throw new KeyBudgetExceededException(command, permit.retryAfter());
+        }
         return seen.mark();
     }
 
@@ -195,6 +221,7 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
             }
             throw e;
         }
+        committed = true;
         if (!events.isEmpty()) {
             runner.eventsCommitted();
         }

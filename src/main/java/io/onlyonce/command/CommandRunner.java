@@ -7,6 +7,7 @@ import io.onlyonce.sql.Turns;
 
 import java.sql.SQLException;
 import java.util.Objects;
+import java.util.Optional;
 
 import javax.sql.DataSource;
 
@@ -31,33 +32,23 @@ public final class CommandRunner {
     private final RunOptions defaults;
     private final Runnable onEvents;
     private final Observer observer;
+    private final Optional<KeyBudget> budget;
     private final Turns turns = new Turns();
 
-    private CommandRunner(
-            DataSource dataSource,
-            CommandStore store,
-            Settings settings,
-            RunOptions defaults,
-            Runnable onEvents,
-            Observer observer) {
-        this.dataSource = dataSource;
-        this.store = store;
-        this.settings = settings;
+    private CommandRunner(CommandSetup setup, RunOptions defaults) {
+        dataSource = setup.dataSource();
+        store = CommandStore.of(setup);
+        settings = Settings.of(setup);
         this.defaults = defaults;
-        this.onEvents = onEvents;
-        this.observer = observer;
+        onEvents = setup.onEvents();
+        observer = setup.observer();
+        budget = setup.budget().map(each -> new KeyBudget(setup, each));
     }
 
     /** Made by {@code OnlyOnce}. */
     @SuppressWarnings("exports") // only the library itself can name a CommandSetup
     public static CommandRunner of(CommandSetup setup, RunOptions defaults) {
-        return new CommandRunner(
-                setup.dataSource(),
-                CommandStore.of(setup),
-                Settings.of(setup),
-                defaults,
-                setup.onEvents(),
-                setup.observer());
+        return new CommandRunner(setup, defaults);
     }
 
     /** Runs with the default options. */
@@ -89,6 +80,7 @@ public final class CommandRunner {
      * @throws CommandInFlightException if it is still running elsewhere after the policy's bound
      * @throws PayloadMismatchException if the id was used for another payload
      * @throws CommandExpiredException if its result is no longer replayed
+     * @throws KeyBudgetExceededException if it is new and its caller has used up its new ids
      * @throws CommandOutcomeUnknownException if its claim was committed and never completed
      * @throws io.onlyonce.tx.CommitOutcomeUnknownException if the deadline passed before it could
      *     be found out whether COMMIT had succeeded; the same call may be repeated
@@ -128,6 +120,10 @@ public final class CommandRunner {
 
     Observer observer() {
         return observer;
+    }
+
+    Optional<KeyBudget> budget() {
+        return budget;
     }
 
     Turns turns() {

@@ -28,6 +28,7 @@ final class CommandWatch {
     private int appended;
     private int duplicates;
     private boolean unreadable;
+    private boolean refused;
 
     CommandWatch(Observer observer, CommandScope scope) {
         this.observer = observer;
@@ -59,6 +60,7 @@ final class CommandWatch {
             decision = Decision.UNKNOWN;
         }
         unreadable = !worked && isUnreadable(failure);
+        refused = !worked && failure instanceof KeyBudgetExceededException;
     }
 
     private static boolean isUnreadable(Throwable failure) {
@@ -69,6 +71,10 @@ final class CommandWatch {
 
     /** High road: everything is over, and the connection back. */
     void ended(int workRuns, int unknownCommits) {
+        if (refused) {
+            observer.tell(listener -> listener.keyBudgetRefused(scope));
+            return;
+        }
         var observed =
                 new ObservedCommand(
                         scope,

@@ -42,6 +42,7 @@ final class PostgresCommands extends CommandStore {
     private final EventRows events;
     private final String[] finishes;
     private final Map<String, String> openings = new ConcurrentHashMap<>();
+    private final Map<String, String> openingsWithSavepoint = new ConcurrentHashMap<>();
 
     PostgresCommands(SchemaName schema, EventRows events) {
         this.events = events;
@@ -171,10 +172,11 @@ final class PostgresCommands extends CommandStore {
 
     /** Few different settings are in use at a time; their texts are kept, for the same reason. */
     private String opening(String settings, String claim, String tail) {
-        if (openings.size() > 100) {
-            openings.clear();
+        Map<String, String> texts = tail.isEmpty() ? openings : openingsWithSavepoint;
+        if (texts.size() > 100) {
+            texts.clear();
         }
-        return openings.computeIfAbsent(settings + tail, key -> settings + claim + tail);
+        return texts.computeIfAbsent(settings, key -> settings + claim + tail);
     }
 
     @Override

@@ -2,15 +2,14 @@ package io.onlyonce.command;
 
 import io.onlyonce.payload.ResultCipher;
 import io.onlyonce.payload.ResultCodec;
-import io.onlyonce.payload.UnknownResultKeyException;
 import io.onlyonce.sql.Fingerprint;
-import io.onlyonce.sql.Names;
+import io.onlyonce.sql.KeyedHash;
 import io.onlyonce.sql.SchemaName;
 
 import org.jspecify.annotations.Nullable;
 
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
+import java.util.Optional;
 
 /**
  * What of a command's row is kept from readers of the database, and how it is bound to the command:
@@ -20,35 +19,30 @@ import java.security.MessageDigest;
 final class Seal {
 
     private final SchemaName schema;
-    private final @Nullable ResultCipher cipher;
+    private final KeyedHash hashes;
 
-    Seal(SchemaName schema, @Nullable ResultCipher cipher) {
+    Seal(SchemaName schema, Optional<ResultCipher> cipher) {
         this.schema = schema;
-        this.cipher = cipher;
+        hashes = new KeyedHash(cipher);
     }
 
     /** The key for a new row; null to leave it in clear. */
     @Nullable String keyId() {
-        return cipher == null ? null : Names.require(cipher.currentKeyId(), "result key id", 64);
+        return hashes.keyId();
     }
 
     /** The hash of this version as it is stored under the key. */
     byte[] hash(@Nullable String keyId, CommandScope scope, String id, int version, byte[] hash) {
-        if (keyId == null) {
-            return hash;
-        }
-        byte[] context = context("hash", scope, id, Integer.toString(version));
-        return cipher(keyId).hash(keyId, context, hash);
+        return hashes.of(keyId, hashContext(scope, id, version), hash);
     }
 
     boolean matches(Command command, StoredRow row) {
-        int version = row.hashVersion();
-        if (!command.hash().isOfKind(version)) {
-            return false;
-        }
-        byte[] mine = command.hash().bytes(version);
-        return MessageDigest.isEqual(
-                hash(row.keyId(), command.scope(), command.id(), version, mine), row.hash());
+        return hashes.matches(
+                command.hash(),
+                row.hashVersion(),
+                row.keyId(),
+                hashContext(command.scope(), command.id(), row.hashVersion()),
+                row.hash());
     }
 
     /** What is stored of an end under the key of its row. */
@@ -61,7 +55,7 @@ final class Seal {
         String tag = end.result().tag();
         byte[] context =
                 context(command.scope(), command.id(), end.status(), tag, end.rejectionCode());
-        byte[] bytes = cipher(keyId).encrypt(keyId, context, end.result().bytes());
+        byte[] bytes = hashes.cipher(keyId).encrypt(keyId, context, end.result().bytes());
         return new Final(end.status(), new ResultCodec.Encoded(tag, bytes), end.rejectionCode());
     }
 
@@ -78,7 +72,7 @@ final class Seal {
         }
         byte[] context =
                 context(command.scope(), command.id(), row.status(), tag, row.rejectionCode());
-        return new ResultCodec.Encoded(tag, cipher(keyId).decrypt(keyId, context, bytes));
+        return new ResultCodec.Encoded(tag, hashes.cipher(keyId).decrypt(keyId, context, bytes));
     }
 
     Rejection rejection(Command command, StoredRow row) {
@@ -105,14 +99,11 @@ final class Seal {
                         ? hash(keyId, scope, id, row.hashVersion(), row.hash())
                         : row.hash();
         byte[] context = context(scope, id, StoredRow.RESOLVED, tag, null);
-        return settled.under(keyId, hash, cipher(keyId).encrypt(keyId, context, bytes));
+        return settled.under(keyId, hash, hashes.cipher(keyId).encrypt(keyId, context, bytes));
     }
 
-    private ResultCipher cipher(String keyId) {
-        if (cipher == null) {
-            throw new UnknownResultKeyException(keyId);
-        }
-        return cipher;
+    private byte[] hashContext(CommandScope scope, String id, int version) {
+        return context("hash", scope, id, Integer.toString(version));
     }
 
     private byte[] context(

@@ -34,7 +34,7 @@ record Settings(
                 setup.resultLimit(),
                 setup.hashAlgorithm(),
                 expiry,
-                new Seal(setup.schema(), setup.cipher().orElse(null)));
+                new Seal(setup.schema(), setup.cipher()));
     }
 
     Expiry expiryOf(Command command) {

@@ -3,6 +3,7 @@ package io.onlyonce.http;
 import io.onlyonce.command.Command;
 import io.onlyonce.command.CommandInFlightException;
 import io.onlyonce.command.CommandInfo;
+import io.onlyonce.command.KeyBudgetExceededException;
 import io.onlyonce.command.Rejection;
 import io.onlyonce.payload.InvalidPayloadException;
 
@@ -51,6 +52,10 @@ final class Answers {
 
     StoredResponse inFlight(CommandInFlightException e) {
         return retryAfter(problem(ProblemCode.IDEMPOTENCY_REQUEST_IN_PROGRESS), e.retryAfter());
+    }
+
+    StoredResponse budgetExceeded(KeyBudgetExceededException e) {
+        return retryAfter(problem(ProblemCode.IDEMPOTENCY_KEY_BUDGET_EXCEEDED), e.retryAfter());
     }
 
     /** The duplicate is accepted as what it is: a question about a request that runs. */

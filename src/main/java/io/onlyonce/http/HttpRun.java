@@ -6,6 +6,7 @@ import io.onlyonce.command.CommandExpiredException;
 import io.onlyonce.command.CommandInFlightException;
 import io.onlyonce.command.CommandOutcomeUnknownException;
 import io.onlyonce.command.CommandRejectedException;
+import io.onlyonce.command.KeyBudgetExceededException;
 import io.onlyonce.command.Outcome;
 import io.onlyonce.command.PayloadMismatchException;
 import io.onlyonce.command.Rejection;
@@ -153,6 +154,9 @@ final class HttpRun<X extends Exception> {
                     .map(where -> where.apply(request, new IdempotencyKey(command.id())))
                     .map(location -> Answers.inFlight(inFlight, location))
                     .orElseGet(() -> http.answers().inFlight(inFlight));
+        }
+        if (e instanceof KeyBudgetExceededException budget) {
+            return http.answers().budgetExceeded(budget);
         }
         if (e instanceof PayloadMismatchException) {
             return http.answers()

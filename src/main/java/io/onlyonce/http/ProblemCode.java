@@ -52,7 +52,7 @@ public enum ProblemCode {
             false,
             "The request was completed, and its answer is not stored",
             "It is not done again. Look at the current state."),
-    /** The caller has used too many new keys; for whoever counts them. */
+    /** The caller has used up its budget of new keys. */
     IDEMPOTENCY_KEY_BUDGET_EXCEEDED(
             429,
             true,

@@ -36,15 +36,15 @@ final class H2Inbox extends InboxStore {
         events = setup.events();
         select =
                 """
-                SELECT status, hash_version, payload_hash, received_at, received_at = %s AS own
+                SELECT status, hash_version, payload_hash, key_id, received_at, received_at = %s AS own
                 FROM %s.inbox_message WHERE message_id = ? AND source = ? AND consumer = ? AND tenant = ?\
                 """
                         .formatted(NOW, schema);
         insert =
                 """
                 INSERT INTO %1$s.inbox_message (message_id, source, consumer, tenant, received_at, processed_at, status,
-                    hash_version, payload_hash)
-                VALUES (?, ?, ?, ?, %2$s, CASE WHEN ? = 1 THEN %2$s ELSE %3$s END, ?, ?, ?)\
+                    hash_version, payload_hash, key_id)
+                VALUES (?, ?, ?, ?, %2$s, CASE WHEN ? = 1 THEN %2$s ELSE %3$s END, ?, ?, ?, ?)\
                 """
                         .formatted(schema, NOW, UNFINISHED);
     }
@@ -87,6 +87,7 @@ final class H2Inbox extends InboxStore {
                         ? new Stored(
                                 found.getInt("status"),
                                 found.getInt("hash_version"),
+                                found.getString("key_id"),
                                 found.getBytes("payload_hash"),
                                 found.getObject("received_at", OffsetDateTime.class),
                                 found.getBoolean("own"))
@@ -102,6 +103,7 @@ final class H2Inbox extends InboxStore {
             statement.setInt(6, status);
             statement.setInt(7, row.hashVersion());
             statement.setBytes(8, row.hash());
+            statement.setString(9, row.keyId());
             statement.executeUpdate();
         } catch (SQLException e) {
             if (SqlState.is(SqlState.UNIQUE_VIOLATION, e)) { // committed after our snapshot

@@ -3,6 +3,7 @@ package io.onlyonce.inbox;
 import io.onlyonce.SchemaOutdatedException;
 import io.onlyonce.observe.ObservedMessage.Decision;
 import io.onlyonce.sql.CommandSetup;
+import io.onlyonce.sql.KeyedHash;
 import io.onlyonce.sql.Names;
 import io.onlyonce.sql.SqlState;
 import io.onlyonce.sql.Turns;
@@ -35,12 +36,14 @@ public final class Inbox {
     private final TransactionOptions transaction;
     private final Turns turns = new Turns();
     private final InboxWatch watch;
+    private final KeyedHash hashes;
 
     private Inbox(
             CommandSetup setup, InboxStore store, String consumer, TransactionOptions transaction) {
         this.setup = setup;
         this.store = store;
         this.consumer = consumer;
+        hashes = new KeyedHash(setup.cipher());
         watch = new InboxWatch(setup.observer(), consumer);
         this.transaction =
                 transaction.deadline().isPresent()
@@ -214,7 +217,7 @@ public final class Inbox {
     }
 
     InboxRow row(InboxMessage message) {
-        return InboxRow.of(setup.schema(), consumer, setup.hashAlgorithm(), message);
+        return InboxRow.of(setup, hashes, consumer, message);
     }
 
     InboxStore store() {

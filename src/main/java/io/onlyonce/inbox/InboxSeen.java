@@ -28,7 +28,13 @@ record InboxSeen(State state, Object mark) {
      * @param own true if this very transaction wrote it
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    record Stored(int status, int hashVersion, byte[] hash, Object receivedAt, boolean own) {}
+    record Stored(
+            int status,
+            int hashVersion,
+            @Nullable String keyId,
+            byte[] hash,
+            Object receivedAt,
+            boolean own) {}
 
     /**
      * The order is part of the promise: mismatch first, then what is stored.
@@ -46,7 +52,7 @@ record InboxSeen(State state, Object mark) {
         if (stored == null || (isUnfinished && (stored.own() || !held))) {
             return new InboxSeen(State.IN_FLIGHT, mark);
         }
-        if (!row.message().hash().matches(stored.hashVersion(), stored.hash())) {
+        if (!row.matching().matches(stored.hashVersion(), stored.keyId(), stored.hash())) {
             return new InboxSeen(State.VIOLATION, mark);
         }
         return new InboxSeen(

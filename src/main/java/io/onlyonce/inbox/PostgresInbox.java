@@ -51,22 +51,22 @@ final class PostgresInbox extends InboxStore {
     private static String claim(SchemaName schema, String end) {
         return """
         WITH asked AS MATERIALIZED (
-            SELECT n, message_id, source, tenant, hash_version, payload_hash,
+            SELECT n, message_id, source, tenant, hash_version, payload_hash, key_id,
                 pg_catalog.pg_try_advisory_xact_lock(lock_key) AS held
-            FROM unnest(?::int8[], ?::text[], ?::text[], ?::text[], ?::int2[], ?::bytea[]) WITH ORDINALITY
-                AS m (lock_key, message_id, source, tenant, hash_version, payload_hash, n)),
+            FROM unnest(?::int8[], ?::text[], ?::text[], ?::text[], ?::int2[], ?::bytea[], ?::text[])
+                WITH ORDINALITY AS m (lock_key, message_id, source, tenant, hash_version, payload_hash, key_id, n)),
         started AS (
             INSERT INTO %1$s.inbox_message (received_at, processed_at, status, hash_version, message_id, source, consumer,
-                tenant, payload_hash)
-            SELECT pg_catalog.now(), %2$s, hash_version, message_id, source, ?, tenant, payload_hash FROM asked WHERE held
+                tenant, payload_hash, key_id)
+            SELECT pg_catalog.now(), %2$s, hash_version, message_id, source, ?, tenant, payload_hash, key_id FROM asked WHERE held
             ON CONFLICT (message_id, source, consumer, tenant) DO NOTHING
             RETURNING message_id, source, tenant)
         SELECT a.held, s.message_id IS NOT NULL AS inserted, pg_catalog.now() AS opened_at, i.status, i.hash_version,
-            i.payload_hash, i.received_at, i.received_at = pg_catalog.now() AS own
+            i.payload_hash, i.key_id, i.received_at, i.received_at = pg_catalog.now() AS own
         FROM asked a
         LEFT JOIN started s ON s.message_id = a.message_id AND s.source = a.source AND s.tenant = a.tenant
         LEFT JOIN LATERAL (
-            SELECT status, hash_version, payload_hash, received_at FROM %1$s.inbox_message
+            SELECT status, hash_version, payload_hash, key_id, received_at FROM %1$s.inbox_message
             WHERE s.message_id IS NULL AND message_id = a.message_id AND source = a.source AND consumer = ?
                 AND tenant = a.tenant OFFSET 0) i ON true
         ORDER BY a.n\
@@ -117,11 +117,13 @@ final class PostgresInbox extends InboxStore {
                 6,
                 connection.createArrayOf(
                         "bytea", rows.stream().map(InboxRow::hash).toArray(byte[][]::new)));
-        statement.setString(7, rows.get(0).consumer());
+        statement.setArray(7, connection.createArrayOf("text", column(rows, InboxRow::keyId)));
         statement.setString(8, rows.get(0).consumer());
+        statement.setString(9, rows.get(0).consumer());
     }
 
-    private static Object[] column(List<InboxRow> rows, Function<InboxRow, Object> value) {
+    private static Object[] column(
+            List<InboxRow> rows, Function<InboxRow, @Nullable Object> value) {
         return rows.stream().map(value).toArray();
     }
 
@@ -148,6 +150,7 @@ final class PostgresInbox extends InboxStore {
                 : new Stored(
                         status,
                         found.getInt("hash_version"),
+                        found.getString("key_id"),
                         found.getBytes("payload_hash"),
                         found.getObject("received_at", OffsetDateTime.class),
                         found.getBoolean("own"));

@@ -85,6 +85,9 @@ final class PostgresVersions extends VersionStore {
                     versions.put(aggregate, row.getLong("version"));
                 }
             }
+            if (!versions.keySet().containsAll(aggregates)) { // gone between the two statements
+                throw resetMeanwhile();
+            }
             return versions;
         }
     }

@@ -22,8 +22,10 @@ import java.util.Optional;
  */
 final class Sweep {
 
-    private static final int FIRST_SIZE = 1_000;
-    private static final int LARGEST_SIZE = 10_000;
+    /** Where it begins, and the most: larger chunks are faster, and commands beside them slower. */
+    private static final int LARGEST = 1_000;
+
+    private static final int SMALL = 100;
     private static final Duration TRANSACTION = Duration.ofSeconds(30);
 
     /** What a chunk came to. */
@@ -46,7 +48,7 @@ final class Sweep {
     private final Duration bound;
     private final TransactionOptions transaction;
     private @Nullable OffsetDateTime position;
-    private int size = FIRST_SIZE;
+    private int size = LARGEST;
 
     Sweep(Step step, RelaySetup setup, Duration bound) {
         this.step = step;
@@ -91,21 +93,24 @@ final class Sweep {
         step.limit(tx.connection(), size > 1 ? bound.toMillis() : TRANSACTION.toMillis());
         long start = System.nanoTime();
         Taken taken = step.take(tx.connection(), range.get(), size);
+        long taking = System.nanoTime() - start; // fewer rows would not shorten the commit
         tx.commit();
         Duration took = Duration.ofNanos(System.nanoTime() - start);
-        boolean isFull = taken.rows() == size;
         position = range.get().last();
-        adapt(took, isFull);
+        adapt(taking, taken.rows() == size);
         // A chunk of which everything is in somebody's hands would be found again and again.
         return new Chunk(taken.rows() == 0 ? State.DONE : State.MORE, taken, took);
     }
 
-    /** Aims at a third of the bound, in small steps. */
-    private void adapt(Duration took, boolean isFull) {
-        double wanted = bound.toNanos() / 3.0 / Math.max(1, took.toNanos());
-        if (wanted < 1 || isFull) {
-            double next = size * Math.max(0.5, Math.min(1.5, wanted));
-            size = (int) Math.max(1, Math.min(LARGEST_SIZE, next));
+    /**
+     * Aims at a tenth of the bound, so that who waits for a row or a core waits shortly; but on a
+     * slow server a chunk that is small already may take half of it, or retention would crawl.
+     */
+    private void adapt(long nanos, boolean isFull) {
+        if (nanos > bound.toNanos() / (size > SMALL ? 10 : 2)) {
+            size = Math.max(size > SMALL ? SMALL : 1, size / 2);
+        } else if (isFull) {
+            size = Math.min(LARGEST, size + size / 2 + 1);
         }
     }
 }

@@ -30,4 +30,9 @@ public record CommandSetup(
         Optional<Duration> refusedFor,
         EventRows events,
         Runnable onEvents,
-        Observer observer) {}
+        Observer observer,
+        Optional<Budget> budget) {
+
+    /** How many new ids each caller may use in a window. */
+    public record Budget(long newIds, Duration window) {}
+}

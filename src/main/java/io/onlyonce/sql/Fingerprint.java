@@ -30,7 +30,9 @@ public final class Fingerprint {
         var frames = new ByteArrayOutputStream();
         for (String text : texts) {
             byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-            frames.writeBytes(ByteBuffer.allocate(4).putInt(bytes.length).array());
+            for (int shift = 24; shift >= 0; shift -= 8) {
+                frames.write(bytes.length >>> shift);
+            }
             frames.writeBytes(bytes);
         }
         return frames.toByteArray();

@@ -76,7 +76,8 @@ public final class PostgreSql extends Database {
      */
     private static String settings(TransactionOptions options, Deadline deadline) {
         var sql =
-                new StringBuilder("SET TRANSACTION ISOLATION LEVEL ")
+                new StringBuilder(120)
+                        .append("SET TRANSACTION ISOLATION LEVEL ")
                         .append(options.isolation().sql())
                         .append(';');
         options.lockTimeout()

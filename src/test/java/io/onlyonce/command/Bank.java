@@ -2,6 +2,7 @@ package io.onlyonce.command;
 
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.Schema;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.TestDatabase;
 import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.payload.PayloadHash;
@@ -23,7 +24,7 @@ final class Bank {
     /** Our tables and the bank's, in a fresh database. */
     static void open(TestDatabase db) throws SQLException {
         Schema.apply(db.dataSource());
-        db.execute("CREATE TABLE account (id varchar(40) PRIMARY KEY, balance bigint NOT NULL)");
+        db.execute("CREATE TABLE account (id varchar(80) PRIMARY KEY, balance bigint NOT NULL)");
         db.execute("CREATE TABLE audit (command varchar(255) NOT NULL, what varchar(80) NOT NULL)");
     }
 
@@ -32,7 +33,7 @@ final class Bank {
     }
 
     static Command command(String id) {
-        return command(id, "{\"amount\":10}");
+        return command(id, "{\"amount\":10,\"note\":\"" + Markers.MARK + "\"}");
     }
 
     static Command command(String id, String json) {
@@ -41,7 +42,7 @@ final class Bank {
 
     /** A new id, with a name that says what it is for. */
     static String id(String what) {
-        return what + "-" + CommandIds.next();
+        return what + "-" + Markers.MARK + "-" + CommandIds.next();
     }
 
     static void deposit(Connection connection, String account, String command) throws SQLException {
@@ -59,7 +60,8 @@ final class Bank {
     }
 
     static OutboxEvent event(String command) {
-        return OutboxEvent.of("deposited:" + command, "Account", "a", "Deposited", "{}".getBytes());
+        return OutboxEvent.of(
+                "deposited:" + command, "Account", "a", "Deposited", Markers.MARK.getBytes());
     }
 
     /** How often the work of this command is durable. */

@@ -8,6 +8,7 @@ import io.onlyonce.command.CrashingChild.Standing;
 import io.onlyonce.ground.Await;
 import io.onlyonce.ground.ChildJvm;
 import io.onlyonce.ground.DatabaseContract;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.TestDatabase;
 import io.onlyonce.tx.Isolation;
 
@@ -98,7 +99,7 @@ class CrashTest extends DatabaseContract {
     @Tag("repeated")
     void a_child_killed_at_any_moment_has_told_only_what_a_retry_replays(RepetitionInfo round)
             throws Exception {
-        String prefix = "busy-" + round.getCurrentRepetition() + "-";
+        String prefix = "busy-" + Markers.MARK + round.getCurrentRepetition() + "-";
         for (int thread = 0; thread < Busy.THREADS; thread++) {
             db.execute("INSERT INTO account VALUES ('" + prefix + thread + "', 0)");
         }

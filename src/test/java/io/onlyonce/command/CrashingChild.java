@@ -5,6 +5,7 @@ import com.zaxxer.hikari.HikariDataSource;
 
 import io.onlyonce.ground.Checkpoint;
 import io.onlyonce.ground.DataSources;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.tx.Isolation;
 import io.onlyonce.tx.TransactionOptions;
@@ -34,7 +35,7 @@ final class CrashingChild {
     }
 
     static String id(Point point, Isolation isolation) {
-        return (point + "-" + isolation).toLowerCase(Locale.ROOT);
+        return Markers.MARK + (point + "-" + isolation).toLowerCase(Locale.ROOT);
     }
 
     static RunOptions at(Isolation isolation) {
@@ -44,7 +45,8 @@ final class CrashingChild {
 
     /** Not the same for two runs, so that two runs would be two events. */
     static OutboxEvent event(String id, String who) {
-        return OutboxEvent.of(id + " by " + who, "Account", id, "Deposited", "{}".getBytes());
+        return OutboxEvent.of(
+                id + " by " + who, "Account", id, "Deposited", Markers.MARK.getBytes());
     }
 
     /** Runs one command for each point and level, each of which stops there for ever. */

@@ -15,6 +15,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /** One caller's connection: sends the library's own statements, one step at a time. */
 final class ScheduleSession {
@@ -54,7 +55,7 @@ final class ScheduleSession {
                     1 << 20,
                     0,
                     Expiry.NEVER,
-                    new Seal(SchemaName.DEFAULT, null));
+                    new Seal(SchemaName.DEFAULT, Optional.empty()));
 
     private final TestDatabase db;
     private final String name;

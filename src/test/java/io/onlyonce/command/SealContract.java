@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.ground.DatabaseContract;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.payload.PayloadHash;
 import io.onlyonce.payload.ResultCipher;
 import io.onlyonce.payload.ResultCodec;
@@ -32,7 +33,7 @@ import javax.sql.DataSource;
 /** What encrypted commands promise on every database. */
 abstract class SealContract extends DatabaseContract {
 
-    private static final String SECRET = "secret-of-the-customer";
+    private static final String SECRET = "secret of the customer " + Markers.MARK;
 
     private final byte[] oldKey = key(7);
     private final byte[] newKey = key(8);

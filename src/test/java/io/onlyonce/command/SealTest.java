@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.OffsetDateTime;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.Optional;
 
 /** How a row is bound to its command, held by values that were computed in Python. */
 class SealTest {
@@ -22,7 +23,10 @@ class SealTest {
         for (int i = 0; i < key.length; i++) {
             key[i] = (byte) i;
         }
-        var seal = new Seal(SchemaName.DEFAULT, ResultCipher.aes256Gcm("k1", Map.of("k1", key)));
+        var seal =
+                new Seal(
+                        SchemaName.DEFAULT,
+                        Optional.of(ResultCipher.aes256Gcm("k1", Map.of("k1", key))));
         assertThat(seal.hash("k1:3fce1b1f", Bank.SCOPE, "golden", 12, new byte[32]))
                 .asHexString()
                 .isEqualToIgnoringCase(

@@ -1,5 +1,6 @@
 package io.onlyonce.command;
 
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.Race;
 import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.tx.Isolation;
@@ -66,7 +67,7 @@ final class Stampede {
     }
 
     private void call(CommandRunner runner, int number, Random random) throws SQLException {
-        String id = "shared-" + number;
+        String id = "shared-" + Markers.MARK + number;
         CommandWork<String, SQLException> work = context -> alone(context, id, number);
         RunOptions options = options(random);
         Outcome<String> outcome;
@@ -107,7 +108,7 @@ final class Stampede {
                                 "Account",
                                 "a" + number % ACCOUNTS,
                                 "Deposited",
-                                "{}".getBytes()));
+                                Markers.MARK.getBytes()));
         return receipt;
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.onlyonce.ground.Await;
 import io.onlyonce.ground.ChildJvm;
 import io.onlyonce.ground.DatabaseContract;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.Race;
 import io.onlyonce.ground.TestDatabase;
 
@@ -66,7 +67,7 @@ class CaseServerTest extends DatabaseContract {
 
     /** A case that no other test has touched; the seeds end at 99, with the full officer's. */
     private String newCase() throws SQLException {
-        String id = "NEW-" + cases.incrementAndGet();
+        String id = "NEW-" + Markers.MARK + cases.incrementAndGet();
         db.execute(
                 "INSERT INTO case_file VALUES ('acme', '%s', 'OPEN', 1), ('globex', '%s', 'OPEN', 1)"
                         .formatted(id, id));
@@ -74,7 +75,7 @@ class CaseServerTest extends DatabaseContract {
     }
 
     private String newKey() {
-        return "0b7c9a1e-key-" + keys.incrementAndGet();
+        return "0b7c9a1e-" + Markers.MARK + "-" + keys.incrementAndGet();
     }
 
     private static String approvals(String caseId) {

@@ -29,7 +29,7 @@ class SocketFuzzTest extends DatabaseContract {
     };
 
     SocketFuzzTest() {
-        super(TestDatabase::postgres);
+        super(() -> TestDatabase.postgres().withHostileIds());
     }
 
     @Test

@@ -26,6 +26,7 @@ public final class TestDatabase implements AutoCloseable {
     private static final Duration GRACE = Duration.ofSeconds(2);
 
     private final Backing backing;
+    private boolean hostile;
     private final List<HikariDataSource> pools = new CopyOnWriteArrayList<>();
 
     private TestDatabase(Backing backing) {
@@ -116,6 +117,12 @@ public final class TestDatabase implements AutoCloseable {
         }
     }
 
+    /** Its ids are made up by a fuzzer, so they need not carry the mark. */
+    public TestDatabase withHostileIds() {
+        hostile = true;
+        return this;
+    }
+
     /** The number in the first column of the first row. */
     public long count(String sql) throws SQLException {
         return value(sql, Number.class).orElseThrow().longValue();
@@ -141,6 +148,9 @@ public final class TestDatabase implements AutoCloseable {
     public void close() throws Exception {
         List<HikariDataSource> leaking = pools.stream().filter(TestDatabase::leaks).toList();
         pools.forEach(HikariDataSource::close);
+        if (!hostile) {
+            Markers.look(this);
+        }
         backing.drop();
         if (!leaking.isEmpty()) {
             throw new AssertionError("connections never given back to " + leaking);

@@ -1,5 +1,7 @@
 package io.onlyonce.http;
 
+import io.onlyonce.ground.Markers;
+
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,8 +63,9 @@ public final class Fuzz {
                             + "\";"
                             + text(random.nextInt(12), 0x20, 0x7F);
             case 3 -> text(random.nextInt(5000), 0x20, 0x7F);
-            case 4 -> "k-" + random.nextInt(1000);
-            default -> "\"k-" + random.nextInt(1000) + '"'; // often the same, for replays
+            case 4 -> Markers.MARK + random.nextInt(1000);
+            default ->
+                    "\"" + Markers.MARK + random.nextInt(1000) + '"'; // often the same, for replays
         };
     }
 

@@ -16,6 +16,7 @@ import io.onlyonce.command.Rejection;
 import io.onlyonce.command.Resolution;
 import io.onlyonce.command.RunOptions;
 import io.onlyonce.ground.DatabaseContract;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.Race;
 import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.payload.JsonLimits;
@@ -75,7 +76,7 @@ abstract class HttpContract extends DatabaseContract {
 
     @BeforeEach
     void newKey() {
-        key = CommandIds.next();
+        key = Markers.MARK + CommandIds.next();
         runs.set(0);
     }
 

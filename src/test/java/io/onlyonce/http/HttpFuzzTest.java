@@ -25,7 +25,7 @@ class HttpFuzzTest extends DatabaseContract {
     private static final Duration LONGEST = Duration.ofSeconds(2);
 
     HttpFuzzTest() {
-        super(TestDatabase::postgres);
+        super(() -> TestDatabase.postgres().withHostileIds());
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.onlyonce.command.CommandIds;
 import io.onlyonce.ground.DatabaseContract;
 import io.onlyonce.ground.Fault;
 import io.onlyonce.ground.FaultProxy;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.TestDatabase;
 import io.onlyonce.tx.TransactionOptions;
 
@@ -62,7 +63,7 @@ class HttpLostCommitTest extends DatabaseContract {
 
     @BeforeEach
     void mend() {
-        key = CommandIds.next();
+        key = Markers.MARK + CommandIds.next();
         runs.set(0);
         proxy.pass();
         proxy.release();

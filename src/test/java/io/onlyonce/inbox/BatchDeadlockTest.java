@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.Schema;
 import io.onlyonce.ground.Await;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.TestDatabase;
 
 import org.junit.jupiter.api.Test;
@@ -47,7 +48,9 @@ class BatchDeadlockTest {
                                                 transactions.add(transaction(incoming));
                                                 count(
                                                         incoming.connection(),
-                                                        incoming.message().id());
+                                                        incoming.message()
+                                                                .id()
+                                                                .substring(Markers.MARK.length()));
                                             }));
             Await.until(DEADLINE, () -> isWaiting(db), "the batch waits for b");
             count(other, "a");
@@ -63,7 +66,7 @@ class BatchDeadlockTest {
     }
 
     private InboxMessage message(String id) {
-        return InboxMessage.of("acme", "parts", id, new byte[] {1});
+        return InboxMessage.of("acme", "parts", Markers.MARK + id, new byte[] {1});
     }
 
     private static boolean isWaiting(TestDatabase db) throws SQLException {

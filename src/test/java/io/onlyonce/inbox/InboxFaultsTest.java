@@ -148,14 +148,10 @@ class InboxFaultsTest extends DatabaseContract {
 
     @Test
     void the_key_of_the_lock_never_changes() {
-        var row =
-                InboxRow.of(
-                        io.onlyonce.sql.SchemaName.DEFAULT,
-                        "billing",
-                        0,
-                        InboxMessage.of("acme", "orders", "order-1", new byte[] {1}));
+        var message = InboxMessage.of("acme", "orders", "order-1", new byte[] {1});
 
-        assertThat(row.lockKey()).isEqualTo(LOCK_KEY);
+        assertThat(InboxRow.lockKey(io.onlyonce.sql.SchemaName.DEFAULT, "billing", message))
+                .isEqualTo(LOCK_KEY);
     }
 
     /** Of schema onlyonce, tenant acme, consumer billing, source orders and id order-1. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.onlyonce.ground.Await;
 import io.onlyonce.ground.DatabaseContract;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.Race;
 import io.onlyonce.ground.TestDatabase;
 import io.onlyonce.inbox.InboxAnswer.Processed;
@@ -63,7 +64,7 @@ class InboxIsolationTest extends DatabaseContract {
     private static boolean singly(Inbox inbox, int caller) throws Exception {
         boolean processed = true;
         for (int i = 0; i < EACH; i++) {
-            String id = "one-" + caller + ":" + i;
+            String id = "one-" + Markers.MARK + caller + ":" + i;
             processed &=
                     inbox.process(Mailroom.message(id), Mailroom::apply).equals(new Processed());
         }
@@ -73,7 +74,7 @@ class InboxIsolationTest extends DatabaseContract {
     private static boolean together(Inbox inbox, int caller) {
         List<InboxMessage> messages = new ArrayList<>();
         for (int i = 0; i < EACH; i++) {
-            messages.add(Mailroom.message("all-" + caller + ":" + i));
+            messages.add(Mailroom.message("all-" + Markers.MARK + caller + ":" + i));
         }
         return inbox.processAll(messages, Mailroom::apply).isDone();
     }

@@ -7,6 +7,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.Schema;
 import io.onlyonce.ground.FaultProxy;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.TestDatabase;
 import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.tx.Isolation;
@@ -58,7 +59,7 @@ class InboxTripsTest {
     }
 
     private InboxMessage message() {
-        return InboxMessage.of("acme", "trips", "m-" + ++messages, new byte[] {1});
+        return InboxMessage.of("acme", "trips", Markers.MARK + ++messages, new byte[] {1});
     }
 
     private List<InboxMessage> messages(int count) {

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.Schema;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.TestDatabase;
 
 import java.sql.Connection;
@@ -29,7 +30,7 @@ final class Mailroom {
     }
 
     static InboxMessage message(String id) {
-        return message(id, "hello");
+        return message(id, "hello " + Markers.MARK);
     }
 
     static InboxMessage message(String id, String payload) {
@@ -37,7 +38,7 @@ final class Mailroom {
     }
 
     static String id(String what) {
-        return what + "-" + UUID.randomUUID();
+        return what + "-" + Markers.MARK + "-" + UUID.randomUUID();
     }
 
     static void apply(Incoming incoming) throws SQLException {

@@ -1,5 +1,7 @@
 package io.onlyonce.inbox;
 
+import io.onlyonce.ground.Markers;
+
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -48,7 +50,10 @@ final class StormBroker implements AutoCloseable {
 
         InboxMessage toMessage() {
             return InboxMessage.of(
-                    "acme", "source-" + message % 3, "id-" + message / 3, payload.getBytes());
+                    "acme",
+                    "source-" + message % 3,
+                    Markers.MARK + message / 3,
+                    payload.getBytes());
         }
     }
 

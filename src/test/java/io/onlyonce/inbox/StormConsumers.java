@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.ground.Checkpoint;
 import io.onlyonce.ground.DataSources;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.inbox.StormBroker.Delivery;
 import io.onlyonce.outbox.OutboxEvent;
 
@@ -89,7 +90,8 @@ final class StormConsumers {
         private void work(Incoming incoming) throws SQLException {
             InboxMessage message = incoming.message();
             int source = Integer.parseInt(message.source().substring("source-".length()));
-            int number = Integer.parseInt(message.id().substring("id-".length())) * 3 + source;
+            int number =
+                    Integer.parseInt(message.id().substring(Markers.MARK.length())) * 3 + source;
             try (var insert =
                     incoming.connection().prepareStatement("INSERT INTO effect VALUES (?, ?, ?)")) {
                 insert.setInt(1, number);
@@ -99,7 +101,13 @@ final class StormConsumers {
             }
             String key = number + " by " + name; // two runs would be two events
             incoming.outbox()
-                    .append(OutboxEvent.of(key, "Message", "" + number, "Processed", new byte[0]));
+                    .append(
+                            OutboxEvent.of(
+                                    key,
+                                    "Message",
+                                    "" + number,
+                                    "Processed",
+                                    Markers.MARK.getBytes()));
             if (number % 50 == 0 && tries.merge(number, 1, Integer::sum) <= 2) {
                 throw new IllegalStateException("with others and alone, it has to come again");
             }

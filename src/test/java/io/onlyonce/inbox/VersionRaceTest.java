@@ -1,9 +1,12 @@
 package io.onlyonce.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.Schema;
+import io.onlyonce.ground.Await;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.Race;
 import io.onlyonce.ground.TestDatabase;
 
@@ -12,6 +15,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,7 +25,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Sixteen threads deliver the versions of a hundred aggregates in any order, some repeatedly. */
@@ -28,6 +35,7 @@ class VersionRaceTest {
 
     private static final int THREADS = 16;
     private static final int AGGREGATES = 100;
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final ConcurrentLinkedQueue<InboxMessage> broker = new ConcurrentLinkedQueue<>();
     private final AtomicInteger unacknowledged = new AtomicInteger();
@@ -72,6 +80,106 @@ class VersionRaceTest {
     void monotonic_never_goes_back_in_the_long_run() throws Exception {
         race(200, once.versionGuard().monotonic(), Duration.ofMinutes(15));
         assertMonotonic(200);
+    }
+
+    /** A trigger holds a step between its attempt, which fails, and its look at what is stored. */
+    @Test
+    void who_is_overtaken_between_attempt_and_look_asks_again() throws Exception {
+        db.execute(
+                """
+                CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF current_setting('test.hold', true) = 'on' THEN
+                        PERFORM pg_advisory_xact_lock(1);
+                    END IF;
+                    RETURN NULL;
+                END $$;
+                CREATE TRIGGER hold AFTER UPDATE ON onlyonce.projection_version
+                    FOR EACH STATEMENT EXECUTE FUNCTION hold()
+                """);
+        assertThat(advance(1, "off").isApply()).isTrue();
+        var overtaken = new FutureTask<>(() -> advance(3, "on"));
+        try (var holder = db.connect()) {
+            holder.createStatement().execute("SELECT pg_advisory_lock(1)");
+            new Thread(overtaken).start();
+            awaitWaiting("it has tried and found a gap");
+            assertThat(advance(2, "off").isApply()).isTrue();
+        }
+        assertThat(overtaken.get(30, TimeUnit.SECONDS).isApply()).isTrue();
+    }
+
+    /** A trigger holds a batch after its insert, which finds the row, and before it locks it. */
+    @Test
+    void a_batch_whose_row_was_reset_before_it_was_locked_fails_and_counts_nothing()
+            throws Exception {
+        db.execute(
+                """
+                CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF current_setting('test.hold', true) = 'on' THEN
+                        PERFORM pg_advisory_xact_lock(1);
+                    END IF;
+                    RETURN NULL;
+                END $$;
+                CREATE TRIGGER inserted AFTER INSERT ON onlyonce.projection_version
+                    FOR EACH STATEMENT EXECUTE FUNCTION hold()
+                """);
+        advance(1, "off");
+        try (var holder = db.connect();
+                var connection = db.connect()) {
+            connection.setAutoCommit(false);
+            connection.createStatement().execute("SET LOCAL test.hold = 'on'");
+            var step = new VersionGuard.Step("acme", "Case", "held", 1);
+            var overtaken = applyingBeforeUpdate(connection);
+            var batch =
+                    new FutureTask<>(
+                            () -> once.versionGuard().advanceAll(overtaken, "p", List.of(step)));
+            holder.createStatement().execute("SELECT pg_advisory_lock(1)");
+            new Thread(batch).start();
+            awaitWaiting("it has found the row");
+            once.transactions().execute(c -> once.versionGuard().reset(c, "p"));
+            holder.createStatement().execute("SELECT pg_advisory_unlock(1)");
+
+            assertThatThrownBy(() -> batch.get(30, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            SQLException.class,
+                            e -> assertThat(e.getSQLState()).isEqualTo("40001"));
+        }
+    }
+
+    /** Another applies the version before this connection's first UPDATE. */
+    private Connection applyingBeforeUpdate(Connection connection) {
+        return (Connection)
+                Proxy.newProxyInstance(
+                        getClass().getClassLoader(),
+                        new Class<?>[] {Connection.class},
+                        (proxy, method, args) -> {
+                            if (method.getName().equals("prepareStatement")
+                                    && args[0].toString().startsWith("UPDATE")) {
+                                advance(1, "off");
+                            }
+                            return method.invoke(connection, args);
+                        });
+    }
+
+    private void awaitWaiting(String what) throws Exception {
+        Await.until(
+                PATIENCE,
+                () -> count("pg_locks WHERE locktype = 'advisory' AND NOT granted") == 1,
+                what);
+    }
+
+    private Advance advance(long version, String hold) throws SQLException {
+        return once.transactions()
+                .execute(
+                        connection -> {
+                            connection
+                                    .createStatement()
+                                    .execute("SET LOCAL test.hold = '" + hold + "'");
+                            return once.versionGuard()
+                                    .advance(connection, "p", "acme", "Case", "held", version);
+                        });
     }
 
     private void assertStrict(int versions) throws SQLException {
@@ -151,7 +259,8 @@ class VersionRaceTest {
 
     private static InboxMessage message(String prefix, int aggregate, int version) {
         String content = aggregate + ":" + version;
-        return InboxMessage.of("acme", "cases", prefix + ":" + content, content.getBytes());
+        return InboxMessage.of(
+                "acme", "cases", Markers.MARK + prefix + ":" + content, content.getBytes());
     }
 
     private Void consume(Inbox inbox, VersionGuard guard, boolean single) throws Exception {

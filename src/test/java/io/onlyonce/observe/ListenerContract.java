@@ -22,6 +22,7 @@ import io.onlyonce.command.Rejection;
 import io.onlyonce.command.RunOptions;
 import io.onlyonce.ground.Await;
 import io.onlyonce.ground.DatabaseContract;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.inbox.InboxMessage;
 import io.onlyonce.inbox.MessageIdentityViolationException;
 import io.onlyonce.observe.ObservedCommand.Decision;
@@ -52,6 +53,8 @@ abstract class ListenerContract extends DatabaseContract {
 
     private static final CommandScope SCOPE = new CommandScope("acme", "teller", "deposit");
 
+    private static final String RECEIPT = "receipt " + Markers.MARK;
+
     private final Told told = new Told();
     private HikariDataSource pool;
     private OnlyOnce once;
@@ -74,6 +77,10 @@ abstract class ListenerContract extends DatabaseContract {
         told.allAndForget();
     }
 
+    private static String id() {
+        return Markers.MARK + CommandIds.next();
+    }
+
     private static Command command(String id) {
         return command(id, "{}");
     }
@@ -89,7 +96,7 @@ abstract class ListenerContract extends DatabaseContract {
                         String.class,
                         work -> {
                             insert(work.connection(), command.id());
-                            return "receipt";
+                            return RECEIPT;
                         });
     }
 
@@ -105,12 +112,12 @@ abstract class ListenerContract extends DatabaseContract {
     }
 
     private static OutboxEvent event(String key) {
-        return OutboxEvent.of(key, "Account", key, "Deposited", "{}".getBytes());
+        return OutboxEvent.of(key, "Account", key, "Deposited", Markers.MARK.getBytes());
     }
 
     @Test
     void every_decision_about_a_command_is_told_once() throws Exception {
-        String id = CommandIds.next();
+        String id = id();
         run(command(id));
         run(command(id));
         run(command(id).likelyRetry());
@@ -120,7 +127,7 @@ abstract class ListenerContract extends DatabaseContract {
                         () ->
                                 once.commands()
                                         .run(
-                                                command(CommandIds.next()),
+                                                command(id()),
                                                 String.class,
                                                 work -> {
                                                     throw new IllegalStateException("bug");
@@ -139,7 +146,7 @@ abstract class ListenerContract extends DatabaseContract {
         assertThat(first.scope()).isEqualTo(SCOPE);
         assertThat(first.claim().orElseThrow()).isPositive();
         assertThat(first.run().orElseThrow()).isGreaterThan(first.claim().orElseThrow());
-        assertThat(first.resultBytes()).hasValue("receipt".length());
+        assertThat(first.resultBytes()).hasValue(RECEIPT.length());
         assertThat(first.retries()).isZero();
         assertThat(first.resultUnreadable()).isFalse();
         assertThat(told.commands.get(1).resultBytes()).isEmpty();
@@ -147,7 +154,7 @@ abstract class ListenerContract extends DatabaseContract {
 
     @Test
     void rejections_are_told_when_they_are_made_and_when_they_are_replayed() throws Exception {
-        String id = CommandIds.next();
+        String id = id();
         for (int i = 0; i < 2; i++) {
             assertThatThrownBy(
                             () ->
@@ -165,7 +172,7 @@ abstract class ListenerContract extends DatabaseContract {
                         () ->
                                 once.commands()
                                         .run(
-                                                command(CommandIds.next()),
+                                                command(id()),
                                                 String.class,
                                                 RunOptions.standard().withoutRejections(),
                                                 work -> {
@@ -178,7 +185,7 @@ abstract class ListenerContract extends DatabaseContract {
 
     @Test
     void in_flight_expired_and_unresolved_are_told() throws Exception {
-        String id = CommandIds.next();
+        String id = id();
         once.commands()
                 .run(
                         command(id),
@@ -198,7 +205,7 @@ abstract class ListenerContract extends DatabaseContract {
                                     .isInstanceOf(CommandInFlightException.class);
                             return "";
                         });
-        String shortLived = CommandIds.next();
+        String shortLived = id();
         Command soon = command(shortLived).withTtl(Duration.ofMillis(1), Duration.ofDays(1));
         run(soon);
         Await.until(
@@ -213,7 +220,7 @@ abstract class ListenerContract extends DatabaseContract {
                                 == 1,
                 "it has expired");
         assertThatThrownBy(() -> run(soon)).isInstanceOf(CommandExpiredException.class);
-        String open = CommandIds.next();
+        String open = id();
         try (Connection connection = db.connect()) {
             connection.setAutoCommit(false);
             once.dedup().tryStart(connection, command(open));
@@ -232,7 +239,7 @@ abstract class ListenerContract extends DatabaseContract {
 
     @Test
     void a_result_that_cannot_be_given_back_is_told() throws Exception {
-        String id = CommandIds.next();
+        String id = id();
         run(command(id));
         assertThatThrownBy(() -> once.commands().run(command(id), Integer.class, work -> 1))
                 .isInstanceOf(StoredResultUnreadableException.class);
@@ -246,7 +253,7 @@ abstract class ListenerContract extends DatabaseContract {
         var runs = new AtomicInteger();
         once.commands()
                 .run(
-                        command(CommandIds.next()),
+                        command(id()),
                         String.class,
                         work -> {
                             if (runs.incrementAndGet() < 3) {
@@ -262,7 +269,7 @@ abstract class ListenerContract extends DatabaseContract {
     void the_connection_is_back_when_a_listener_is_called() throws Exception {
         var borrowed = new AtomicInteger();
         told.first(() -> borrowed.addAndGet(pool.getHikariPoolMXBean().getActiveConnections()));
-        String id = CommandIds.next();
+        String id = id();
         run(command(id));
         run(command(id));
         assertThatThrownBy(() -> run(command(id, "[]"))).isNotNull();
@@ -289,9 +296,9 @@ abstract class ListenerContract extends DatabaseContract {
                             throw new AssertionError("listener");
                         })) {
             told.first(thrower);
-            String id = CommandIds.next();
-            assertThat(run(command(id))).isEqualTo(new Outcome<>("receipt", false));
-            assertThat(run(command(id))).isEqualTo(new Outcome<>("receipt", true));
+            String id = id();
+            assertThat(run(command(id))).isEqualTo(new Outcome<>(RECEIPT, false));
+            assertThat(run(command(id))).isEqualTo(new Outcome<>(RECEIPT, true));
             assertThatThrownBy(() -> run(command(id, "[]")))
                     .isInstanceOf(PayloadMismatchException.class);
             assertThat(effects(id)).isEqualTo(1);
@@ -323,7 +330,7 @@ abstract class ListenerContract extends DatabaseContract {
                         await(release);
                     }
                 });
-        String id = CommandIds.next();
+        String id = id();
         var task = new FutureTask<>(() -> run(command(id)));
         var thread = new Thread(task);
         victim.set(thread);
@@ -332,14 +339,14 @@ abstract class ListenerContract extends DatabaseContract {
             await(blocked);
             for (int i = 0; i < 4; i++) { // more than the pool has connections
                 assertThat(run(command(id)).replayed()).isTrue();
-                assertThat(run(command(CommandIds.next())).replayed()).isFalse();
+                assertThat(run(command(id())).replayed()).isFalse();
             }
             assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isZero();
             assertThat(task.isDone()).isFalse();
         } finally {
             release.countDown();
         }
-        assertThat(task.get(10, TimeUnit.SECONDS)).isEqualTo(new Outcome<>("receipt", false));
+        assertThat(task.get(10, TimeUnit.SECONDS)).isEqualTo(new Outcome<>(RECEIPT, false));
     }
 
     private static void await(CountDownLatch latch) {
@@ -352,7 +359,7 @@ abstract class ListenerContract extends DatabaseContract {
 
     @Test
     void events_are_told_when_they_are_committed() throws Exception {
-        String id = CommandIds.next();
+        String id = id();
         once.commands()
                 .run(
                         command(id),
@@ -366,7 +373,7 @@ abstract class ListenerContract extends DatabaseContract {
                 List.of(TransactionOptions.readCommitted(), TransactionOptions.serializable())) {
             once.commands()
                     .run(
-                            command(CommandIds.next()),
+                            command(id()),
                             String.class,
                             RunOptions.standard().withTransaction(options),
                             work -> {
@@ -415,14 +422,14 @@ abstract class ListenerContract extends DatabaseContract {
 
     @Test
     void the_low_road_is_told_of() throws Exception {
-        String id = CommandIds.next();
-        String no = CommandIds.next();
+        String id = id();
+        String no = id();
         once.transactions()
                 .execute(
                         connection -> {
                             var started =
                                     (Claim.Started) once.dedup().tryStart(connection, command(id));
-                            once.dedup().complete(connection, started, "receipt");
+                            once.dedup().complete(connection, started, RECEIPT);
                             var second =
                                     (Claim.Started) once.dedup().tryStart(connection, command(no));
                             once.dedup().reject(connection, second, new Rejection("NO", "no"));
@@ -446,7 +453,7 @@ abstract class ListenerContract extends DatabaseContract {
     }
 
     private static InboxMessage message(String id) {
-        return message(id, "hello");
+        return message(id, Markers.MARK);
     }
 
     private static InboxMessage message(String id, String payload) {
@@ -459,7 +466,7 @@ abstract class ListenerContract extends DatabaseContract {
 
     @Test
     void messages_are_told_once_each() throws Exception {
-        String id = CommandIds.next();
+        String id = id();
         var inbox = once.inbox("billing");
         inbox.process(message(id), in -> in.outbox().append(event("mail:" + id)));
         inbox.process(message(id), in -> {});
@@ -468,7 +475,7 @@ abstract class ListenerContract extends DatabaseContract {
         assertThatThrownBy(
                         () ->
                                 inbox.process(
-                                        message(CommandIds.next()),
+                                        message(id()),
                                         in -> {
                                             throw new IllegalStateException();
                                         }))
@@ -481,7 +488,7 @@ abstract class ListenerContract extends DatabaseContract {
                         "message billing VIOLATION",
                         "message billing FAILED");
 
-        String next = CommandIds.next();
+        String next = id();
         inbox.processAll(List.of(message(id), message(next), message(next)), in -> {});
         assertThat(told.allAndForget())
                 .containsExactly(
@@ -504,7 +511,7 @@ abstract class ListenerContract extends DatabaseContract {
 
     @Test
     void version_guards_tell_what_they_answered() throws Exception {
-        String aggregate = CommandIds.next();
+        String aggregate = id();
         var guard = once.versionGuard();
         for (long version : new long[] {1, 1, 3}) {
             once.transactions()
@@ -536,7 +543,7 @@ abstract class ListenerContract extends DatabaseContract {
             }
         }
         told.allAndForget();
-        String id = CommandIds.next();
+        String id = id();
         once.transactions().execute(c -> once.outbox().append(c, "acme", event("relay:" + id)));
         told.allAndForget();
         var options =

@@ -12,6 +12,7 @@ import io.onlyonce.Schema;
 import io.onlyonce.command.Command;
 import io.onlyonce.command.CommandScope;
 import io.onlyonce.ground.ChildJvm;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.TestDatabase;
 import io.onlyonce.inbox.Advance;
 import io.onlyonce.observe.MicrometerListener.Polled;
@@ -95,7 +96,7 @@ class MicrometerListenerTest {
                         "onlyonce_outbox_lag 42.0",
                         "onlyonce_outbox_lease_lost_total 6.0",
                         "onlyonce_inbox_messages_total{consumer=\"billing\",outcome=\"duplicate\"}"
-                            + " 1.0",
+                                + " 1.0",
                         "onlyonce_guard_total{outcome=\"gap\",projection=\"view\"} 1.0",
                         "onlyonce_key_budget_refused_total{operation=\"deposit\"} 1.0");
     }
@@ -148,7 +149,7 @@ class MicrometerListenerTest {
                             .withListener(listener)
                             .build();
             var scope = new CommandScope("acme", "teller", "deposit");
-            var command = Command.of(scope, "one", PayloadHash.ofJson("{}"));
+            var command = Command.of(scope, Markers.MARK, PayloadHash.ofJson("{}"));
             for (int i = 0; i < 3; i++) {
                 once.commands()
                         .run(
@@ -158,7 +159,11 @@ class MicrometerListenerTest {
                                     work.outbox()
                                             .append(
                                                     OutboxEvent.of(
-                                                            "e", "A", "a", "E", new byte[] {1}));
+                                                            Markers.MARK,
+                                                            "A",
+                                                            "a",
+                                                            "E",
+                                                            new byte[] {1}));
                                     return "receipt";
                                 });
             }
@@ -224,7 +229,7 @@ class MicrometerListenerTest {
                                 .withListener(told)
                                 .build();
                 var scope = new CommandScope("acme", "teller", "deposit");
-                var command = Command.of(scope, "one", PayloadHash.ofJson("{}"));
+                var command = Command.of(scope, Markers.MARK, PayloadHash.ofJson("{}"));
                 once.commands().run(command, String.class, work -> "receipt");
             }
             System.out.println("there: " + isThere + ", told: " + told.all);

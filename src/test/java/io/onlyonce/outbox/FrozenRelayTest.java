@@ -8,6 +8,7 @@ import io.onlyonce.ground.Await;
 import io.onlyonce.ground.Checkpoint;
 import io.onlyonce.ground.ChildJvm;
 import io.onlyonce.ground.DataSources;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.TestDatabase;
 
 import org.junit.jupiter.api.AfterEach;
@@ -40,7 +41,8 @@ class FrozenRelayTest {
         once = OnlyOnce.on(db.pool(8)).withoutExpiry().build();
         for (int n = 1; n <= EVENTS; n++) {
             OutboxEvent event =
-                    OutboxEvent.of("a:" + n, "Case", "a", "Changed", new byte[0]).withVersion(n);
+                    OutboxEvent.of("a:" + n, "Case", "a", "Changed", Markers.MARK.getBytes())
+                            .withVersion(n);
             once.transactions().execute(c -> once.outbox().append(c, "acme", event));
         }
     }

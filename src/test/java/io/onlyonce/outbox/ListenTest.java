@@ -7,6 +7,7 @@ import io.onlyonce.OnlyOnce;
 import io.onlyonce.Schema;
 import io.onlyonce.ground.Await;
 import io.onlyonce.ground.DatabaseContract;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.TestDatabase;
 
 import org.junit.jupiter.api.Test;
@@ -92,7 +93,7 @@ class ListenTest extends DatabaseContract {
     }
 
     private static OutboxEvent event(int n) {
-        return OutboxEvent.of("n:" + n, "Case", "n", "Changed", new byte[] {1});
+        return OutboxEvent.of("n:" + n, "Case", "n", "Changed", Markers.MARK.getBytes());
     }
 
     private static void append(OnlyOnce once, int n) throws Exception {

@@ -116,7 +116,9 @@ class RelayStormTest {
         assertThat(ledger.lost()).as("published but never delivered").isZero();
         assertThat(ledger.falseOnes()).as("rolled back, or under another id").isZero();
         assertThat(ledger.outOfOrder()).as("first delivered out of order").isZero();
-        assertThat(duplicates).as("each has a reason").doesNotContainKey("marked, late");
+        assertThat(duplicates.getOrDefault("late", 0L))
+                .as("delivered after the mark, by relays that knew it was refused")
+                .isLessThanOrEqualTo(ledger.unmarked());
     }
 
     private void strike(StormLedger ledger) {

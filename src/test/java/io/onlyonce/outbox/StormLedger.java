@@ -20,12 +20,17 @@ final class StormLedger implements AutoCloseable {
                 CREATE TABLE fate (call bigint PRIMARY KEY, what text, unmarked bigint, refused bigint);
                 CREATE TABLE mishap (what text);
                 CREATE SEQUENCE calls;
+                CREATE TABLE marked (event_key text PRIMARY KEY, n bigint DEFAULT nextval('delivery_n_seq'));
+                CREATE FUNCTION note_mark() RETURNS trigger LANGUAGE plpgsql AS $$
+                    BEGIN INSERT INTO marked (event_key) VALUES (NEW.event_key); RETURN NULL; END $$;
+                CREATE TRIGGER note_mark AFTER UPDATE ON onlyonce.outbox_event FOR EACH ROW
+                    WHEN (NEW.state = 1) EXECUTE FUNCTION note_mark();
                 """);
         connection = db.connect();
     }
 
     long deliveries() throws SQLException {
-        return number("SELECT coalesce(max(n), 0) FROM delivery");
+        return number("SELECT count(*) FROM delivery");
     }
 
     long published() throws SQLException {
@@ -69,18 +74,28 @@ final class StormLedger implements AutoCloseable {
     }
 
     /**
-     * Second and further deliveries, by what became of the call of the delivery before, or of their
-     * own where that one was marked: a stalled relay may come late.
+     * Second and further deliveries: before the event was marked, by what became of the call of the
+     * delivery before; after it, "late". A call's fate is told when the next one begins; the mark
+     * of the other lane may still be on its way then.
      */
     Map<String, Long> duplicates() throws SQLException {
         return counts(
                 """
-                SELECT CASE WHEN was.what = 'marked' THEN coalesce(own.what, 'the relay was killed in it') || ', late'
+                SELECT CASE WHEN m.n < d.n AND own.call IS NOT NULL THEN 'late'
+                    WHEN m.n < d.n THEN 'the relay was killed in it, late'
+                    WHEN was.what = 'marked' THEN 'the mark was lost or refused, told later'
                     ELSE coalesce(was.what, 'the relay was killed in it') END AS why, count(*) AS times
-                FROM (SELECT call, lag(call) OVER (PARTITION BY event_key ORDER BY n) AS before FROM delivery) d
+                FROM (SELECT n, event_key, call, lag(call) OVER (PARTITION BY event_key ORDER BY n) AS before
+                    FROM delivery) d
                 LEFT JOIN fate was ON was.call = d.before LEFT JOIN fate own ON own.call = d.call
+                LEFT JOIN marked m ON m.event_key = d.event_key
                 WHERE d.before IS NOT NULL GROUP BY 1
                 """);
+    }
+
+    /** Events that were offered by relays that could not mark them, as the relays tell it. */
+    long unmarked() throws SQLException {
+        return number("SELECT coalesce(sum(unmarked), 0) FROM fate");
     }
 
     Map<String, Long> mishaps() throws SQLException {

@@ -1,6 +1,7 @@
 package io.onlyonce.outbox;
 
 import io.onlyonce.OnlyOnce;
+import io.onlyonce.ground.Markers;
 
 import java.sql.Connection;
 import java.util.ArrayList;
@@ -94,7 +95,7 @@ final class StormProducers implements AutoCloseable {
 
     private static OutboxEvent event(int aggregate, int version) {
         String id = "a" + aggregate;
-        return OutboxEvent.of(id + ":" + version, "Case", id, "Changed", new byte[] {1, 2, 3})
+        return OutboxEvent.of(id + ":" + version, "Case", id, "Changed", Markers.MARK.getBytes())
                 .withVersion(version);
     }
 

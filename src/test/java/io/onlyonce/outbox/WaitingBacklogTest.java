@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.Schema;
 import io.onlyonce.ground.Await;
+import io.onlyonce.ground.Markers;
 import io.onlyonce.ground.TestDatabase;
 
 import org.junit.jupiter.api.AfterEach;
@@ -158,7 +159,7 @@ class WaitingBacklogTest {
 
     private void append(String key) throws SQLException {
         String aggregate = key.substring(0, key.indexOf(':'));
-        var event = OutboxEvent.of(key, "Case", aggregate, "Changed", new byte[0]);
+        var event = OutboxEvent.of(key, "Case", aggregate, "Changed", Markers.MARK.getBytes());
         once.transactions().execute(c -> once.outbox().append(c, "acme", event));
     }
 
@@ -169,10 +170,10 @@ class WaitingBacklogTest {
                 INSERT INTO onlyonce.outbox_event (event_id, bucket, event_key, tenant, aggregate_type, aggregate_id,
                     event_type, payload)
                 SELECT gen_random_uuid(), coalesce((SELECT min(bucket) FROM onlyonce.outbox_blocked), n %% 200 %% 64),
-                    '%1$s:' || n, 'acme', 'Case', '%1$s', 'Changed', '\\x00'
+                    '%1$s:' || n, 'acme', 'Case', '%1$s', 'Changed', '%3$s'
                 FROM generate_series(1, %2$d) AS n
                 """
-                        .formatted(aggregate, events));
+                        .formatted(aggregate, events, Markers.MARK));
     }
 
     /** Of the bucket of the dead letter, then of all. */

@@ -161,6 +161,32 @@ class RetentionFaultsTest extends DatabaseContract {
         }
     }
 
+    @Test
+    void slow_commits_do_not_make_chunks_small() throws Exception {
+        Attic.fill(db, "pay", 6_000);
+        db.execute(
+                """
+                CREATE FUNCTION slow_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                    IF coalesce(current_setting('attic.slept', true), '') = '' THEN
+                        PERFORM set_config('attic.slept', 'yes', true), pg_sleep(0.03);
+                    END IF;
+                    RETURN NULL;
+                END $$;
+                CREATE CONSTRAINT TRIGGER slow_commit AFTER DELETE ON onlyonce.command_dedup
+                    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION slow_commit()\
+                """);
+        var chunks = new AtomicInteger();
+        try {
+            PurgeReport report =
+                    once.retention().runOnce(Attic.LONG, progress -> chunks.incrementAndGet());
+
+            assertThat(report.commands()).isEqualTo(6_000);
+            assertThat(chunks.get()).isLessThan(100);
+        } finally {
+            db.execute("DROP FUNCTION slow_commit CASCADE");
+        }
+    }
+
     /** The result is replayed, or the id is new; a purge in between makes no third answer. */
     @ParameterizedTest
     @EnumSource
