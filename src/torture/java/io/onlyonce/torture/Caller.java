@@ -8,11 +8,9 @@ import io.onlyonce.command.CommandOutcomeUnknownException;
 import io.onlyonce.command.CommandRejectedException;
 import io.onlyonce.command.CommandScope;
 import io.onlyonce.command.InFlightPolicy;
-import io.onlyonce.command.NothingToResolveException;
 import io.onlyonce.command.Outcome;
 import io.onlyonce.command.PayloadMismatchException;
 import io.onlyonce.command.Rejection;
-import io.onlyonce.command.Resolution;
 import io.onlyonce.command.RunOptions;
 import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.payload.PayloadHash;
@@ -34,9 +32,6 @@ final class Caller {
     private static final Duration SHORT_DEADLINE = Duration.ofMillis(700);
     private static final Duration COMMIT_TIMEOUT = Duration.ofMillis(500);
 
-    /** After the last fault nothing may be in flight, or unknown, for longer than this. */
-    static final Duration SETTLED_WITHIN = Duration.ofSeconds(30);
-
     private final Client client;
     private final Plan plan;
     private final Plan.Call call;
@@ -54,7 +49,7 @@ final class Caller {
     }
 
     /** What a call came to. */
-    private record Answer(String type, String value, boolean replayed) {
+    record Answer(String type, String value, boolean replayed) {
 
         boolean isFinal() {
             return type.equals("completed") || type.equals("rejected");
@@ -77,78 +72,14 @@ final class Caller {
         return call.fault().filter(Cell::isMisuse).isPresent();
     }
 
-    /** Asks until there is an end, as a caller does that wants to know. */
-    static void settle(Client client, Plan plan, Plan.Transfer transfer, long end) {
-        Plan.Spelling spelling = Plan.Spelling.OTHER_SPELLING;
-        Answer answer = new Answer("none", "", false);
-        for (int i = 0; !answer.isFinal() && (i < 3 || System.nanoTime() - end < 0); i++) {
-            var call =
-                    new Plan.Call(
-                            "settle-%d-%s-%d".formatted(client.index(), transfer.id(), i),
-                            transfer,
-                            spelling,
-                            false,
-                            Isolation.READ_COMMITTED,
-                            Plan.Policy.WAIT,
-                            false,
-                            false,
-                            Optional.empty());
-            var caller = new Caller(client, plan, call);
-            caller.note("call", transfer.id(), spelling, "high");
-            answer = caller.ask();
-            caller.note("answer", answer.type(), answer.value(), answer.replayed());
-            if (answer.type().equals("mismatch")) {
-                spelling =
-                        spelling == Plan.Spelling.OTHER_PAYLOAD
-                                ? Plan.Spelling.PLAIN
-                                : Plan.Spelling.OTHER_PAYLOAD;
-            }
-            if (answer.type().equals("unresolved")) {
-                caller.resolve();
-            }
-            if (!answer.isFinal()) {
-                LockSupport.parkNanos(20_000_000);
-            }
-        }
-        client.history().write("settled", plan.tenant(), transfer.id(), answer.type());
-    }
-
-    /** What an operator does: looks for the effects, and then says that there are none. */
-    private void resolve() {
-        try (Connection connection = client.direct()) {
-            connection.setAutoCommit(false);
-            try (var statement =
-                    connection.prepareStatement(
-                            "SELECT 1 FROM effect WHERE tenant = ? AND command_id = ?")) {
-                statement.setString(1, plan.tenant());
-                statement.setString(2, call.transfer().id());
-                if (statement.executeQuery().next()) {
-                    return; // the checker will complain
-                }
-            }
-            client.once()
-                    .dedup()
-                    .resolve(
-                            connection,
-                            command().scope(),
-                            command().id(),
-                            Resolution.released(),
-                            "torture",
-                            "no effects");
-            connection.commit();
-        } catch (SQLException | NothingToResolveException e) {
-            note("unresolved", e); // another client's operator may have been faster
-        }
-    }
-
-    private void note(String what, Object... rest) {
+    void note(String what, Object... rest) {
         Object[] all = new Object[rest.length + 1];
         all[0] = call.key();
         System.arraycopy(rest, 0, all, 1, rest.length);
         client.history().write(what, plan.tenant(), all);
     }
 
-    private Answer ask() {
+    Answer ask() {
         try {
             return call.lowRoad() ? lowRoad() : highRoad();
         } catch (CommandRejectedException e) {
@@ -170,7 +101,7 @@ final class Caller {
         }
     }
 
-    private Command command() {
+    Command command() {
         var scope = new CommandScope(plan.tenant(), "torture", "transfer");
         var hash = PayloadHash.ofJson(call.transfer().payload(call.spelling()));
         var command = Command.of(scope, call.transfer().id(), hash);

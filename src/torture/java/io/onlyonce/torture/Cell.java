@@ -133,10 +133,10 @@ record Cell(Site site, Kind kind, Step step, int weight) {
         };
         add(cells, Site.COMMAND, Kind.CUT, 10, trips);
         add(cells, Site.COMMAND, Kind.CUT, 30, Step.COMMIT_REQUEST, Step.COMMIT_ANSWER);
-        add(cells, Site.COMMAND, Kind.SILENCE, 5, trips);
+        add(cells, Site.COMMAND, Kind.SILENCE, 8, trips);
         add(cells, Site.COMMAND, Kind.SILENCE, 9, Step.WORK_REQUEST, Step.WORK_ANSWER);
-        add(cells, Site.COMMAND, Kind.KILL, 5, kills);
-        add(cells, Site.COMMAND, Kind.FREEZE, 4, Step.BEFORE_FINISH);
+        add(cells, Site.COMMAND, Kind.KILL, 6, kills);
+        add(cells, Site.COMMAND, Kind.FREEZE, 6, Step.BEFORE_FINISH);
         add(cells, Site.COMMAND, Kind.TERMINATE, 8, Step.AFTER_CLAIM, Step.BEFORE_FINISH);
         add(cells, Site.COMMAND, Kind.DELAY, 8, Step.WHOLE_CALL);
         for (Kind kind :
@@ -150,13 +150,13 @@ record Cell(Site site, Kind kind, Step step, int weight) {
         }
         add(cells, Site.COMMAND, Kind.SERIALIZATION, 8, Step.BEFORE_FINISH, Step.COMMIT_REQUEST);
         add(cells, Site.COMMAND, Kind.DISK_FULL, 8, Step.BEFORE_FINISH, Step.COMMIT_REQUEST);
-        add(cells, Site.COMMAND, Kind.REFUSED_COMMIT, 6, Step.COMMIT_REQUEST);
+        add(cells, Site.COMMAND, Kind.REFUSED_COMMIT, 8, Step.COMMIT_REQUEST);
         add(cells, Site.COMMAND, Kind.SAYS_COMMIT, 12, Step.AFTER_CLAIM);
         add(cells, Site.COMMAND, Kind.STALE_CLAIM, 6, Step.COMMIT_REQUEST);
         add(cells, Site.COMMAND, Kind.UNDONE_CLAIM, 9, Step.COMMIT_REQUEST);
         add(cells, Site.RELAY, Kind.CUT, 5, Step.FETCH_REQUEST, Step.FETCH_ANSWER);
         add(cells, Site.RELAY, Kind.CUT, 6, Step.MARK_REQUEST, Step.MARK_ANSWER);
-        add(cells, Site.RELAY, Kind.SILENCE, 4, Step.MARK_REQUEST, Step.MARK_ANSWER);
+        add(cells, Site.RELAY, Kind.SILENCE, 7, Step.MARK_REQUEST, Step.MARK_ANSWER);
         add(cells, Site.RELAY, Kind.KILL, 2, Step.PUBLISH, Step.PUBLISHED);
         add(cells, Site.RELAY, Kind.FREEZE, 3, Step.PUBLISH, Step.PUBLISHED);
         add(cells, Site.RELAY, Kind.PUBLISHER_THROWS, 6, Step.PUBLISH);
@@ -164,13 +164,13 @@ record Cell(Site site, Kind kind, Step step, int weight) {
         add(cells, Site.RELAY, Kind.PUBLISHER_HANGS, 4, Step.PUBLISH);
         add(cells, Site.INBOX, Kind.CUT, 6, trips);
         add(cells, Site.INBOX, Kind.SILENCE, 9, Step.COMMIT_REQUEST, Step.COMMIT_ANSWER);
-        add(cells, Site.INBOX, Kind.KILL, 3, Step.BEFORE_FINISH);
+        add(cells, Site.INBOX, Kind.KILL, 6, Step.BEFORE_FINISH);
         add(cells, Site.INBOX, Kind.KILL, 5, Step.COMMIT_REQUEST, Step.COMMIT_ANSWER);
-        add(cells, Site.INBOX, Kind.FREEZE, 4, Step.BEFORE_FINISH);
+        add(cells, Site.INBOX, Kind.FREEZE, 6, Step.BEFORE_FINISH);
         add(cells, Site.INBOX, Kind.TERMINATE, 6, Step.BEFORE_FINISH);
         add(cells, Site.INBOX, Kind.STATEMENT_TIMEOUT, 6, Step.BEFORE_FINISH);
         add(cells, Site.INBOX, Kind.SWALLOWED_ERROR, 6, Step.BEFORE_FINISH);
-        add(cells, Site.INBOX, Kind.REFUSED_COMMIT, 6, Step.COMMIT_REQUEST);
+        add(cells, Site.INBOX, Kind.REFUSED_COMMIT, 8, Step.COMMIT_REQUEST);
         return List.copyOf(cells);
     }
 

@@ -125,7 +125,7 @@ final class Client {
         if (!phase.equals("wave")) {
             publishing.planNothing();
         }
-        long end = System.nanoTime() + Caller.SETTLED_WITHIN.toNanos();
+        long end = System.nanoTime() + Settling.WITHIN.toNanos();
         List<Runnable> tasks = new ArrayList<>();
         for (Plan plan : plans) {
             if (phase.equals("wave")) {
@@ -201,7 +201,7 @@ final class Client {
             for (int i = 0; i < plan.transfers().size(); i++) {
                 int asker = (plan.number() + i) % Plan.CLIENTS;
                 if (asker == index || (asker + 1) % Plan.CLIENTS == index) {
-                    Caller.settle(this, plan, plan.transfers().get(i), end);
+                    Settling.settle(this, plan, plan.transfers().get(i), end);
                 }
             }
         } else if (plan.number() % Plan.CLIENTS == index) {

@@ -34,20 +34,7 @@ record Mutant(String name, List<Edit> edits) {
     Path compile(Path folder) throws IOException {
         Path sources = Files.createDirectories(folder.resolve("sources"));
         Path classes = Files.createDirectories(folder.resolve("classes"));
-        for (Edit edit : edits) {
-            Path changed = sources.resolve(edit.file());
-            String source =
-                    Files.readString(
-                            Files.exists(changed) ? changed : SOURCES.resolve(edit.file()));
-            if (source.indexOf(edit.text()) != source.lastIndexOf(edit.text())
-                    || !source.contains(edit.text())) {
-                throw new IllegalStateException(
-                        "%s: the text to replace must be in %s exactly once: %s"
-                                .formatted(name, edit.file(), edit.text()));
-            }
-            Files.createDirectories(changed.getParent());
-            Files.writeString(changed, source.replace(edit.text(), edit.instead()));
-        }
+        plant(sources);
         List<String> args =
                 new ArrayList<>(
                         List.of(
@@ -67,5 +54,23 @@ record Mutant(String name, List<Edit> edits) {
             throw new IllegalStateException(name + " does not compile");
         }
         return classes;
+    }
+
+    /** Writes the changed sources, or fails if a text to replace is not there exactly once. */
+    void plant(Path sources) throws IOException {
+        for (Edit edit : edits) {
+            Path changed = sources.resolve(edit.file());
+            String source =
+                    Files.readString(
+                            Files.exists(changed) ? changed : SOURCES.resolve(edit.file()));
+            if (!source.contains(edit.text())
+                    || source.indexOf(edit.text()) != source.lastIndexOf(edit.text())) {
+                throw new IllegalStateException(
+                        "%s: the text to replace must be in %s exactly once: %s"
+                                .formatted(name, edit.file(), edit.text()));
+            }
+            Files.createDirectories(changed.getParent());
+            Files.writeString(changed, source.replace(edit.text(), edit.instead()));
+        }
     }
 }

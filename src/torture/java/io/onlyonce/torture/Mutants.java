@@ -2,6 +2,7 @@ package io.onlyonce.torture;
 
 import io.onlyonce.ground.PostgresServer;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,10 +33,23 @@ final class Mutants {
         }
     }
 
+    private static List<Mutant> all() {
+        return Stream.of(Plants.COMMAND, Plants.TRANSACTIONS, Plants.OUTBOX, Plants.INBOX)
+                .flatMap(List::stream)
+                .toList();
+    }
+
+    /** Fails if the library has changed where a bug is to be planted; for runs without bugs too. */
+    static void requirePlantable(Path folder) throws IOException {
+        for (Mutant mutant : all()) {
+            mutant.plant(folder.resolve(mutant.name()));
+        }
+        Torture.delete(folder);
+    }
+
     static boolean run(Torture.Arguments arguments) throws Exception {
         List<Mutant> chosen =
-                Stream.of(Plants.COMMAND, Plants.TRANSACTIONS, Plants.OUTBOX, Plants.INBOX)
-                        .flatMap(List::stream)
+                all().stream()
                         .filter(
                                 mutant ->
                                         arguments.names().isEmpty()

@@ -207,7 +207,7 @@ final class Plants {
                     Mutant.of(
                             "messages are not compared",
                             "inbox/InboxSeen.java",
-                            "if (!row.message().hash().matches(stored.hashVersion(),"
+                            "if (!row.matching().matches(stored.hashVersion(), stored.keyId(),"
                                     + " stored.hash())) {",
                             "if (stored.hash().length == 0) {"),
                     Mutant.of(

@@ -47,6 +47,7 @@ final class Torture {
     }
 
     private boolean run() throws Exception {
+        Mutants.requirePlantable(arguments.folder("plants"));
         for (long seed : arguments.seeds()) {
             System.out.println("seed " + seed);
             began = System.nanoTime();
