@@ -87,8 +87,9 @@ final class Torture {
                 Ground.Wave lived;
                 try {
                     lived = ground.live(wave, wave * WAVE, WAVE);
-                } catch (IOException e) {
+                } catch (Exception e) { // whatever it is, somebody will want to see it again
                     violated = true;
+                    e.printStackTrace();
                     ground.keepLogs();
                     System.out.println(replay(seed, wave, folder));
                     throw e;
