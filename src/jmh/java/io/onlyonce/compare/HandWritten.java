@@ -31,7 +31,7 @@ record HandWritten(DataSource pool) implements Variant {
             SET TRANSACTION ISOLATION LEVEL READ COMMITTED;SET LOCAL statement_timeout=30000;\
             SELECT pg_catalog.pg_try_advisory_xact_lock(?) AS held, pg_catalog.now() AS opened_at,
                 pg_catalog.pg_current_xact_id_if_assigned() IS NOT NULL AS has_written;
-            SELECT status, hash_version, payload_hash, content_tag, result, rejection_code, started_at,
+            SELECT status, hash_version, payload_hash, content_tag, key_id, result, rejection_code, started_at,
             started_at = pg_catalog.now() AS own, expires_at <= pg_catalog.clock_timestamp() AS expired,
             status <> 0 AND forget_at <= pg_catalog.clock_timestamp() AS forgotten\
              FROM onlyonce.command_dedup WHERE command_id = ? AND operation = ? AND caller = ? AND tenant = ?;
@@ -41,13 +41,13 @@ record HandWritten(DataSource pool) implements Variant {
     private static final String FINISH =
             """
             INSERT INTO onlyonce.command_dedup AS d (started_at, finished_at, expires_at, forget_at, payload_schema, status,
-                hash_version, command_id, operation, caller, tenant, payload_hash, resource_type, resource_id,
+                hash_version, command_id, operation, caller, tenant, payload_hash, key_id, resource_type, resource_id,
                 content_tag, rejection_code, result)
             VALUES (pg_catalog.now(), pg_catalog.clock_timestamp(),\
              coalesce(pg_catalog.now() + ?::bigint * interval '1 microsecond', 'infinity'),\
              coalesce(pg_catalog.now() + ?::bigint * interval '1 microsecond', 'infinity'), ?,
                 CASE WHEN pg_catalog.now() OPERATOR(pg_catalog.=) ? THEN ?::int2 ELSE onlyonce.refuse('OO001', 'not this transaction')::int::int2 END,
-                ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+                ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
             INSERT INTO onlyonce.outbox_event AS e (tenant, command_id, aggregate_version, event_id, bucket, event_key,
                 aggregate_type, aggregate_id, event_type, headers, payload, state, published_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL)
@@ -112,6 +112,7 @@ record HandWritten(DataSource pool) implements Variant {
             finish.setInt(6, 11);
             int i = Textbook.bindKey(finish, 7, receipt.number());
             finish.setBytes(i++, sha256(payload));
+            finish.setString(i++, null);
             finish.setString(i++, null);
             finish.setString(i++, null);
             finish.setString(i++, "json");
