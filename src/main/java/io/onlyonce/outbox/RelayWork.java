@@ -1,6 +1,5 @@
 package io.onlyonce.outbox;
 
-import io.onlyonce.observe.ObservedRelay;
 import io.onlyonce.outbox.RelayStore.Due;
 import io.onlyonce.outbox.RelayStore.Failure;
 import io.onlyonce.outbox.RelayStore.Fetched;
@@ -25,8 +24,6 @@ import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
@@ -37,7 +34,6 @@ import java.util.stream.Collectors;
 final class RelayWork {
 
     private static final Logger log = LoggerFactory.getLogger(RelayWork.class);
-    private static final ObservedRelay NOTHING = new ObservedRelay(0, 0, 0, 0, 0, 0);
 
     private final RelaySetup setup;
     private final RelayOptions options;
@@ -50,14 +46,7 @@ final class RelayWork {
     private final ReentrantLock publishing = new ReentrantLock(); // one call at a time
     private final Lane first = new Lane();
     private final Lane second = new Lane();
-
-    private final AtomicLong published = new AtomicLong();
-    private final AtomicLong failed = new AtomicLong();
-    private final AtomicLong dead = new AtomicLong();
-    private final AtomicLong failedCalls = new AtomicLong();
-    private final AtomicLong unmarked = new AtomicLong();
-    private final AtomicReference<RelayStats> reported =
-            new AtomicReference<>(new RelayStats(0, 0, 0, 0, 0, 0, 0, 0));
+    private final RelayCounts counts = new RelayCounts();
 
     /** What was found in these buckets, and under which leases. */
     private record Page(List<Integer> buckets, Map<Integer, Long> under, Fetched fetched) {}
@@ -77,34 +66,12 @@ final class RelayWork {
     }
 
     RelayStats stats() {
-        return new RelayStats(
-                published.get(),
-                failed.get(),
-                dead.get(),
-                failedCalls.get(),
-                unmarked.get(),
-                owned.lost(),
-                owned.held().size(),
-                calls.abandoned());
+        return counts.with(owned, calls);
     }
 
-    /** Tells the listener what has happened since it was last told. */
     void report() {
-        if (!setup.observer().isWatching()) {
-            return;
-        }
-        RelayStats now = stats();
-        RelayStats before = reported.getAndSet(now);
-        var round =
-                new ObservedRelay(
-                        now.published() - before.published(),
-                        now.failed() - before.failed(),
-                        now.dead() - before.dead(),
-                        now.failedCalls() - before.failedCalls(),
-                        now.unmarked() - before.unmarked(),
-                        now.leasesLost() - before.leasesLost());
-        if (!round.equals(NOTHING)) {
-            setup.observer().tell(listener -> listener.relayed(round));
+        if (setup.observer().isWatching()) {
+            counts.tell(setup.observer(), stats());
         }
     }
 
@@ -236,23 +203,25 @@ final class RelayWork {
             throws SQLException, InterruptedException {
         List<StoredEvent> ours = batch;
         List<PublishResult> results;
-        publishing.lockInterruptibly();
         try {
-            if (isOverrun()) {
-                return 0;
+            publishing.lockInterruptibly();
+            try {
+                if (isOverrun()) {
+                    return 0;
+                }
+                owned.renew(); // a call must not begin with an old lease
+                ours = batch.stream().filter(event -> isStillHeld(event.bucket(), under)).toList();
+                if (ours.isEmpty()) {
+                    return 0;
+                }
+                results = calls.publish(ours.stream().map(StoredEvent::event).toList());
+            } finally {
+                publishing.unlock();
             }
-            owned.renew(); // a call must not begin with an old lease
-            ours = batch.stream().filter(event -> isStillHeld(event.bucket(), under)).toList();
-            if (ours.isEmpty()) {
-                return 0;
-            }
-            results = calls.publish(ours.stream().map(StoredEvent::event).toList());
         } catch (Calls.CallFailedException e) {
-            failedCalls.incrementAndGet();
+            counts.failedCalls.incrementAndGet();
             log.warn("a call with {} events came to nothing: {}", ours.size(), e.getMessage());
             return failedCall(ours, e);
-        } finally {
-            publishing.unlock();
         }
         if (results.stream().anyMatch(r -> r.kind() == PublishResult.Kind.PUBLISHED)) {
             suspects.publisherWorks();
@@ -295,11 +264,11 @@ final class RelayWork {
 
     private Failure charged(StoredEvent event, String error) {
         int attempts = event.attempts() + 1;
-        failed.incrementAndGet();
+        counts.failed.incrementAndGet();
         if (attempts < options.attempts()) {
             return new Failure(event, attempts, error, jittered(options.backoff(attempts)));
         }
-        dead.incrementAndGet();
+        counts.dead.incrementAndGet();
         suspects.clear(event);
         log.error(
                 "an event of type {} failed {} times and is a dead letter now",
@@ -338,8 +307,8 @@ final class RelayWork {
                 marked += settle(waiting, failures, List.of(), done);
             }
         } finally { // a mark that was lost on its way counts too
-            published.addAndGet(marked);
-            unmarked.addAndGet(ready.size() + waiting.size() - marked);
+            counts.published.addAndGet(marked);
+            counts.unmarked.addAndGet(ready.size() + waiting.size() - marked);
         }
         return marked;
     }

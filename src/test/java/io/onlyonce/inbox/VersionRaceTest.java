@@ -85,18 +85,7 @@ class VersionRaceTest {
     /** A trigger holds a step between its attempt, which fails, and its look at what is stored. */
     @Test
     void who_is_overtaken_between_attempt_and_look_asks_again() throws Exception {
-        db.execute(
-                """
-                CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
-                BEGIN
-                    IF current_setting('test.hold', true) = 'on' THEN
-                        PERFORM pg_advisory_xact_lock(1);
-                    END IF;
-                    RETURN NULL;
-                END $$;
-                CREATE TRIGGER hold AFTER UPDATE ON onlyonce.projection_version
-                    FOR EACH STATEMENT EXECUTE FUNCTION hold()
-                """);
+        holdAfter("UPDATE");
         assertThat(advance(1, "off").isApply()).isTrue();
         var overtaken = new FutureTask<>(() -> advance(3, "on"));
         try (var holder = db.connect()) {
@@ -112,18 +101,7 @@ class VersionRaceTest {
     @Test
     void a_batch_whose_row_was_reset_before_it_was_locked_fails_and_counts_nothing()
             throws Exception {
-        db.execute(
-                """
-                CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
-                BEGIN
-                    IF current_setting('test.hold', true) = 'on' THEN
-                        PERFORM pg_advisory_xact_lock(1);
-                    END IF;
-                    RETURN NULL;
-                END $$;
-                CREATE TRIGGER inserted AFTER INSERT ON onlyonce.projection_version
-                    FOR EACH STATEMENT EXECUTE FUNCTION hold()
-                """);
+        holdAfter("INSERT");
         advance(1, "off");
         try (var holder = db.connect();
                 var connection = db.connect()) {
@@ -161,6 +139,23 @@ class VersionRaceTest {
                             }
                             return method.invoke(connection, args);
                         });
+    }
+
+    /** A transaction that says so waits there, for a lock that the test has. */
+    private void holdAfter(String event) throws SQLException {
+        db.execute(
+                """
+                CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF current_setting('test.hold', true) = 'on' THEN
+                        PERFORM pg_advisory_xact_lock(1);
+                    END IF;
+                    RETURN NULL;
+                END $$;
+                CREATE TRIGGER hold AFTER %s ON onlyonce.projection_version
+                    FOR EACH STATEMENT EXECUTE FUNCTION hold()
+                """
+                        .formatted(event));
     }
 
     private void awaitWaiting(String what) throws Exception {

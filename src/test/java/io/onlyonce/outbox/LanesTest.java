@@ -158,6 +158,33 @@ class LanesTest {
     }
 
     @Test
+    void a_newcomer_gets_its_share_between_rounds_and_not_from_a_lane_at_work() throws Exception {
+        var slow = new AtomicBoolean();
+        EventPublisher publisher =
+                events -> {
+                    if (slow.getAndSet(false)) { // until the leases are to be renewed
+                        new CountDownLatch(1).await(2200, TimeUnit.MILLISECONDS);
+                    }
+                    return recorder.publish(events);
+                };
+        RelayOptions options =
+                RelayOptions.standard()
+                        .withBatch(BATCH)
+                        .withLease(Duration.ofSeconds(6), Duration.ofSeconds(3));
+        try (OutboxRelay relay = once.relay(publisher, options)) {
+            relay.runOnce();
+            db.execute("INSERT INTO onlyonce.outbox_relay VALUES ('infinity', 'newcomer')");
+            slow.set(true);
+
+            assertThat(relay.runOnce()).isEqualTo(2 * BATCH);
+            assertThat(relay.stats().buckets()).isEqualTo(64);
+            relay.runOnce();
+            assertThat(relay.stats().buckets()).isEqualTo(32);
+            assertThat(relay.stats().unmarked()).isZero();
+        }
+    }
+
+    @Test
     void lanes_whose_leases_were_taken_mark_nothing() throws Exception {
         RelayOptions options = RelayContract.quick().withBatch(BATCH);
         try (OutboxRelay relay = once.relay(recorder, options)) {
