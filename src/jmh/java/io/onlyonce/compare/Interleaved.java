@@ -3,6 +3,7 @@ package io.onlyonce.compare;
 import com.sun.management.ThreadMXBean;
 
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -29,6 +30,9 @@ final class Interleaved {
         void run() throws Exception;
     }
 
+    /** Until the compiler has seen each way some thousand times; it is part of nobody's method. */
+    private static final Duration WARM_UP = Duration.ofSeconds(25);
+
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private final Map<String, Operation> operations = new LinkedHashMap<>();
@@ -54,11 +58,15 @@ final class Interleaved {
                 });
     }
 
-    /** Blocks of so many of each; the first three warm up. */
+    /** Blocks of so many of each, after some that warm up. */
     void run(Report report, Effort effort, int size) throws Exception {
         report.progress("warming up");
-        for (int i = 0; i < (effort.isBrief() ? 1 : 3); i++) {
+        long start = System.nanoTime();
+        for (int i = 0; i < 3 || System.nanoTime() - start < WARM_UP.toNanos(); i++) {
             block(effort.of(size));
+            if (effort.isBrief()) {
+                break;
+            }
         }
         nanos.values().forEach(List::clear);
         bytes.values().forEach(List::clear);

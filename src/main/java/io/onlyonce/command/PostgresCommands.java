@@ -85,21 +85,24 @@ final class PostgresCommands extends CommandStore {
                     SELECT pg_catalog.now(), %2$s, %3$s, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM lock WHERE held
                     ON CONFLICT (command_id, operation, caller, tenant) DO NOTHING
                     RETURNING started_at)
-                SELECT true AS held, true AS inserted, pg_catalog.now() AS opened_at, 0 AS status, 0 AS hash_version,
+                SELECT %6$s true AS held, true AS inserted, pg_catalog.now() AS opened_at, 0 AS status, 0 AS hash_version,
                     ''::bytea AS payload_hash, NULL AS content_tag, NULL AS key_id, NULL::bytea AS result, NULL AS rejection_code,
                     started_at, true AS own, false AS expired, false AS forgotten
                 FROM started
                 UNION ALL
-                SELECT (SELECT held FROM lock), false, pg_catalog.now(), %4$s
+                SELECT %6$s (SELECT held FROM lock), false, pg_catalog.now(), %4$s
                 FROM %1$s.command_dedup WHERE %5$s AND NOT EXISTS (SELECT 1 FROM started)\
                 """;
+        // Its row comes after the insert, and so does the end of the bound on waiting.
         limitedRowClaim =
-                PostgreSql.limited(
-                        PostgreSql.CLAIM_LOCK_TIMEOUT,
-                        rowClaim.formatted(schema, expires, expires, columns, key));
+                PostgreSql.limitedMark(PostgreSql.CLAIM_LOCK_TIMEOUT)
+                        + ";\n"
+                        + rowClaim.formatted(
+                                schema, expires, expires, columns, key, PostgreSql.UNLIMITED + ",");
         // Until it is completed, a claim of the low road can be found, and is never purged, by its
         // forget_at.
-        lowRowClaim = rowClaim.formatted(schema, expires, "'-infinity'::timestamptz", columns, key);
+        lowRowClaim =
+                rowClaim.formatted(schema, expires, "'-infinity'::timestamptz", columns, key, "");
 
         // now() stands still within a transaction: another value means that the claim
         // was made in
@@ -191,12 +194,7 @@ final class PostgresCommands extends CommandStore {
                         : PostgreSql.limited(
                                         plan.block(), "SELECT pg_catalog.pg_advisory_xact_lock(?)")
                                 + ";\n";
-        return openByRow(
-                connection,
-                settings + PostgreSql.MARK + ";\n" + wait,
-                row,
-                plan.block() != null,
-                tail);
+        return openByRow(connection, settings + wait, row, plan.block() != null, tail);
     }
 
     private Seen openByLock(
@@ -241,13 +239,13 @@ final class PostgresCommands extends CommandStore {
             }
             bindRowClaim(statement, i, row, true);
             statement.execute();
+            for (int before = 0; block && before < 3; before++) {
+                PostgreSql.nextRows(statement, before == 0);
+            }
             OffsetDateTime mark;
-            try (ResultSet opened = PostgreSql.nextRows(statement, true)) {
+            try (ResultSet opened = PostgreSql.nextRows(statement, !block)) {
                 opened.next();
                 mark = PostgreSql.markOf(opened);
-            }
-            for (int skipped = block ? 4 : 1; skipped > 0; skipped--) {
-                PostgreSql.nextRows(statement, false);
             }
             try (ResultSet rows = PostgreSql.nextRows(statement, false)) {
                 return seen(rows, mark);

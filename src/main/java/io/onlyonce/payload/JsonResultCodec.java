@@ -7,16 +7,21 @@ import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JavaType;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectReader;
+import com.fasterxml.jackson.databind.ObjectWriter;
 import com.fasterxml.jackson.databind.cfg.JsonNodeFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
 import org.jspecify.annotations.Nullable;
 
 import java.io.IOException;
+import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** {@link ResultCodec#json()}: bytes and text as they are, the rest through Jackson. */
 final class JsonResultCodec implements ResultCodec {
@@ -27,6 +32,8 @@ final class JsonResultCodec implements ResultCodec {
     private static final String JSON = "json";
 
     private final ObjectMapper mapper;
+    private final Map<Type, ObjectWriter> writers = new ConcurrentHashMap<>();
+    private final Map<Type, ObjectReader> readers = new ConcurrentHashMap<>();
 
     JsonResultCodec(ObjectMapper mapper) {
         this.mapper = mapper;
@@ -76,7 +83,7 @@ final class JsonResultCodec implements ResultCodec {
      */
     private byte[] writeJson(Object value, ResultType<?> type) {
         try {
-            return mapper.writerFor(javaType(type)).writeValueAsBytes(value);
+            return writer(type).writeValueAsBytes(value);
         } catch (JacksonException e) {
             throw new ResultNotEncodableException(
                     "writing " + type + " as JSON failed with " + named(e));
@@ -133,7 +140,7 @@ final class JsonResultCodec implements ResultCodec {
             throw stillOfOtherType(stored, type);
         }
         try {
-            return mapper.readValue(stored.bytes(), javaType(type));
+            return reader(type).readValue(stored.bytes());
         } catch (JacksonException e) {
             throw new StoredResultUnreadableException(
                     "reading " + type + " failed with " + named(e));
@@ -144,8 +151,17 @@ final class JsonResultCodec implements ResultCodec {
         }
     }
 
-    private JavaType javaType(ResultType<?> type) {
-        return mapper.getTypeFactory().constructType(type.type());
+    /** Made once for each type, because finding a type's serializer costs more than using it. */
+    private ObjectWriter writer(ResultType<?> type) {
+        return writers.computeIfAbsent(type.type(), key -> mapper.writerFor(javaType(key)));
+    }
+
+    private ObjectReader reader(ResultType<?> type) {
+        return readers.computeIfAbsent(type.type(), key -> mapper.readerFor(javaType(key)));
+    }
+
+    private JavaType javaType(Type type) {
+        return mapper.getTypeFactory().constructType(type);
     }
 
     private static StoredResultUnreadableException stillOfOtherType(

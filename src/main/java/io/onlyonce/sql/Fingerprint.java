@@ -1,6 +1,5 @@
 package io.onlyonce.sql;
 
-import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -27,15 +26,17 @@ public final class Fingerprint {
 
     /** What is hashed: each text behind its length. */
     public static byte[] framed(String... texts) {
-        var frames = new ByteArrayOutputStream();
-        for (String text : texts) {
-            byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-            for (int shift = 24; shift >= 0; shift -= 8) {
-                frames.write(bytes.length >>> shift);
-            }
-            frames.writeBytes(bytes);
+        byte[][] bytes = new byte[texts.length][];
+        int length = 0;
+        for (int i = 0; i < texts.length; i++) {
+            bytes[i] = texts[i].getBytes(StandardCharsets.UTF_8);
+            length += Integer.BYTES + bytes[i].length;
         }
-        return frames.toByteArray();
+        ByteBuffer frames = ByteBuffer.allocate(length);
+        for (byte[] each : bytes) {
+            frames.putInt(each.length).put(each);
+        }
+        return frames.array();
     }
 
     /** The first eight bytes: an advisory lock key. */

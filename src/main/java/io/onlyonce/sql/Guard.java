@@ -188,9 +188,20 @@ final class Guard {
             if (args != null
                     && args.length > 0
                     && args[0] instanceof String sql
+                    && mayEnd(sql)
                     && ENDS.matcher(sql).find()) {
                 saidItsEnd = true;
             }
+        }
+
+        /** A single statement that begins like most do is not worth a closer look. */
+        private static boolean mayEnd(String sql) {
+            int start = 0;
+            while (start < sql.length() && Character.isWhitespace(sql.charAt(start))) {
+                start++;
+            }
+            return sql.indexOf(';') >= 0
+                    || (start < sql.length() && "CcEeAaPpRr".indexOf(sql.charAt(start)) >= 0);
         }
 
         private Object identity(Object self, String name, Object @Nullable [] args) {

@@ -108,15 +108,27 @@ public final class PostgreSql extends Database {
     /** The claim's bound on waiting for a purge or an operator that has just that row. */
     public static final Duration CLAIM_LOCK_TIMEOUT = Duration.ofMillis(500);
 
+    private static final String LIMIT =
+            """
+            pg_catalog.set_config('onlyonce.lock_timeout', pg_catalog.current_setting('lock_timeout'), true),
+                pg_catalog.set_config('lock_timeout', '%d', true)\
+            """;
+
+    /** A column that ends what {@link #limitedMark} began. */
+    public static final String UNLIMITED =
+            """
+            pg_catalog.set_config('lock_timeout', pg_catalog.current_setting('onlyonce.lock_timeout'), true)\
+            """;
+
     /** Bounds the waiting of these statements alone, and costs no trip. */
     public static String limited(Duration bound, String statements) {
-        return """
-        SELECT pg_catalog.set_config('onlyonce.lock_timeout', pg_catalog.current_setting('lock_timeout'), true),
-            pg_catalog.set_config('lock_timeout', '%d', true);
-        %s;
-        SELECT pg_catalog.set_config('lock_timeout', pg_catalog.current_setting('onlyonce.lock_timeout'), true)\
-        """
-                .formatted(Math.max(1, bound.toMillis()), statements);
+        return "SELECT %s;\n%s;\nSELECT %s"
+                .formatted(LIMIT.formatted(millis(bound)), statements, UNLIMITED);
+    }
+
+    /** Selects the mark, and bounds the waiting of what follows until {@link #UNLIMITED}. */
+    public static String limitedMark(Duration bound) {
+        return MARK + ", " + LIMIT.formatted(millis(bound));
     }
 
     /** The next result that is one of rows; the first one of all if {@code first}. */

@@ -3,6 +3,7 @@ package io.onlyonce.torture;
 import com.zaxxer.hikari.HikariDataSource;
 
 import io.onlyonce.OnlyOnce;
+import io.onlyonce.OnlyOnceException;
 import io.onlyonce.ground.DataSources;
 import io.onlyonce.outbox.OutboxRelay;
 import io.onlyonce.outbox.RelayOptions;
@@ -79,7 +80,7 @@ final class Client {
         while (true) {
             try {
                 return OnlyOnce.on(routing).withoutExpiry().build();
-            } catch (SQLException e) {
+            } catch (SQLException | OnlyOnceException e) { // the server ends what stands still
                 if (System.nanoTime() - end > 0) {
                     throw e;
                 }
