@@ -244,8 +244,8 @@ class TransactionOnPostgresTest extends TransactionContract {
                                 connection -> {
                                     runs.incrementAndGet();
                                     String body = body(connection);
-                                    if (met.add(Thread.currentThread())) { // all four read the same
-                                        // version
+                                    // All four read the same version.
+                                    if (met.add(Thread.currentThread())) {
                                         meeting.await(20, TimeUnit.SECONDS);
                                     }
                                     try (var statement =
