@@ -1,6 +1,7 @@
 package io.onlyonce.compare;
 
 import io.onlyonce.command.RunOptions;
+import io.onlyonce.ground.Levels;
 import io.onlyonce.ground.Race;
 import io.onlyonce.tx.Isolation;
 import io.onlyonce.tx.RetryPolicy;
@@ -57,17 +58,17 @@ final class FalseAborts implements Compare.Comparison {
                     report.progress(
                             "%s, %s, round %d: rolled back %.3f %%, bare %.3f %%, read first %.3f %%"
                                     .formatted(
-                                            isolation.sql(),
+                                            Levels.sql(isolation),
                                             table.name(),
                                             round,
                                             last(ours.rolledBack),
                                             last(bare.rolledBack),
                                             last(control.rolledBack)));
                 }
-                tell(report, isolation.sql() + ", " + table.name(), bare, ours);
+                tell(report, Levels.sql(isolation) + ", " + table.name(), bare, ours);
                 report.add(
                         "% rolled back, read first",
-                        isolation.sql() + ", " + table.name(),
+                        Levels.sql(isolation) + ", " + table.name(),
                         Spread.of(control.rolledBack),
                         "control: this is what is measured");
             }

@@ -68,9 +68,8 @@ final class FreshCounts {
         try (var pool = ground.pool(1, each.isolation())) {
             Variant variant = each.maker().on(pool);
             ground.execute("CHECKPOINT");
-            repeat(
-                    variant,
-                    effort.of(BEFORE)); // with the first images of the pages after the checkpoint
+            // With the first images of the pages after the checkpoint.
+            repeat(variant, effort.of(BEFORE));
             long before = position();
             int times = effort.of(TIMES);
             repeat(variant, times);

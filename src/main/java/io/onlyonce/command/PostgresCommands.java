@@ -74,8 +74,8 @@ final class PostgresCommands extends CommandStore {
                         + select;
 
         // The branch that reads the row is not entered when it was inserted here: at SERIALIZABLE,
-        // reading a missing
-        // key would make commands that have nothing to do with each other abort each other.
+        // reading a missing key would make commands that have nothing to do with each other abort
+        // each other.
         String rowClaim =
                 """
                 WITH lock AS MATERIALIZED (SELECT pg_catalog.pg_try_advisory_xact_lock(?) AS held),
@@ -104,10 +104,8 @@ final class PostgresCommands extends CommandStore {
         lowRowClaim =
                 rowClaim.formatted(schema, expires, "'-infinity'::timestamptz", columns, key, "");
 
-        // now() stands still within a transaction: another value means that the claim
-        // was made in
-        // another one, whose
-        // end has freed the lock.
+        // now() stands still within a transaction: another value means that the claim was made in
+        // another one, whose end has freed the lock.
         insert =
                 """
                 INSERT INTO %1$s.command_dedup AS d (started_at, finished_at, expires_at, forget_at, payload_schema, status,
@@ -119,8 +117,8 @@ final class PostgresCommands extends CommandStore {
                 """
                         .formatted(schema, expires);
         // An upsert, because an UPDATE would look the row up and lock, at SERIALIZABLE, what it
-        // looked at. A row that is
-        // not this transaction's, or that has vanished (xmax is 0 if it was inserted), raises.
+        // looked at. A row that is not this transaction's, or that has vanished (xmax is 0 if it
+        // was inserted), raises.
         upsert =
                 insert
                         + """

@@ -24,10 +24,8 @@ final class PostgresRelay extends RelayStore {
     PostgresRelay(SchemaName schema, boolean delete) {
         super(schema, "pg_catalog.clock_timestamp()", delete);
         // From the lowest number that is ready, always: a low number that commits late is found,
-        // and an event is never
-        // seen without those of its aggregate that were committed before it was appended. The inner
-        // LIMIT reads one
-        // bucket after the other and stops early.
+        // and an event is never seen without those of its aggregate that were committed before it
+        // was appended. The inner LIMIT reads one bucket after the other and stops early.
         String ready =
                 """
                 SELECT e.*, coalesce(b.others_wait, false) AS behind FROM (

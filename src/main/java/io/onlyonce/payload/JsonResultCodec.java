@@ -105,9 +105,9 @@ final class JsonResultCodec implements ResultCodec {
         }
     }
 
+    // Each branch has checked the raw class, or Jackson has built the type.
     @Override
-    @SuppressWarnings(
-            "unchecked") // each branch has checked the raw class, or Jackson has built the type
+    @SuppressWarnings("unchecked")
     public <T> @Nullable T decode(Encoded stored, ResultType<T> type) {
         return switch (stored.tag()) {
             case NULL -> null;

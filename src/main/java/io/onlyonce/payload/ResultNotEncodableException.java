@@ -18,6 +18,6 @@ public final class ResultNotEncodableException extends OnlyOnceException {
                 "The result of the work cannot be stored for replay: "
                         + detail
                         + ". Return a record, a map, a String or a byte[], or use a codec that"
-                        + " knows the type");
+                        + " knows the type.");
     }
 }

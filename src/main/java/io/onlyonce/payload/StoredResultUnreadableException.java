@@ -16,7 +16,7 @@ public final class StoredResultUnreadableException extends OnlyOnceException {
 
     /** For codecs; the detail must not quote the stored content. */
     public StoredResultUnreadableException(String detail) {
-        this(detail, "Ask for the type it was stored with, or use the codec that wrote it");
+        this(detail, "Ask for the type it was stored with, or use the codec that wrote it.");
     }
 
     private StoredResultUnreadableException(String detail, String advice) {
@@ -31,6 +31,6 @@ public final class StoredResultUnreadableException extends OnlyOnceException {
     public static StoredResultUnreadableException undecryptable() {
         return new StoredResultUnreadableException(
                 "it was altered, or copied from another command, tenant or schema",
-                "Nothing was run. Look at who may write to the tables");
+                "Nothing was run. Look at who may write to the tables.");
     }
 }

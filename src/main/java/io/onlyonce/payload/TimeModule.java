@@ -52,9 +52,8 @@ final class TimeModule extends SimpleModule {
         add(OffsetDateTime.class, OffsetDateTime::parse);
         add(OffsetTime.class, OffsetTime::parse);
         add(Period.class, Period::parse);
-        add(
-                Year.class,
-                text -> Year.of(Integer.parseInt(text))); // parse() wants a sign beyond 9999
+        // Year.parse wants a sign beyond 9999.
+        add(Year.class, text -> Year.of(Integer.parseInt(text)));
         add(YearMonth.class, text -> YearMonth.parse(signed(text)));
         add(ZoneId.class, ZoneId::of);
         add(ZoneOffset.class, ZoneOffset::of);

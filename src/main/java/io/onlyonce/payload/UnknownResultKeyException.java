@@ -19,7 +19,7 @@ public final class UnknownResultKeyException extends OnlyOnceException {
                         + keyId
                         + ", which this process does not have. Nothing was run. Give its"
                         + " ResultCipher this very key, and keep every key for as long as rows name"
-                        + " it");
+                        + " it.");
         this.keyId = keyId;
     }
 

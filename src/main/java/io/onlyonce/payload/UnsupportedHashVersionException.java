@@ -17,7 +17,7 @@ public final class UnsupportedHashVersionException extends OnlyOnceException {
                 "Payload hash version "
                         + version
                         + " is unknown to this release of OnlyOnce; upgrade every process before"
-                        + " one of them writes a newer version");
+                        + " one of them writes a newer version.");
         this.version = version;
     }
 

@@ -30,11 +30,9 @@ final class Utf8 {
     }
 
     private static boolean second(int lead, int b) {
-        int low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80; // below: overlong
-        int high =
-                lead == 0xED
-                        ? 0x9F
-                        : lead == 0xF4 ? 0x8F : 0xBF; // above: surrogate, beyond U+10FFFF
+        // Below: overlong. Above: surrogates, and what is beyond U+10FFFF.
+        int low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+        int high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
         return b >= low && b <= high;
     }
 

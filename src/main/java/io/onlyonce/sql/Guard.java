@@ -218,13 +218,18 @@ final class Guard {
                     return;
                 }
                 throw new TransactionControlException(
-                        name, "the transaction of this connection has ended");
+                        name,
+                        "the transaction of this connection has ended. Use it inside the work"
+                                + " only");
             }
             if (name.startsWith("execute") && deadline.passed()) {
                 throw new DeadlineExceededException("before a statement of the work");
             }
             if (delegate instanceof Connection && endsTransaction(name, args)) {
-                throw new TransactionControlException(name, "the transaction belongs to OnlyOnce");
+                throw new TransactionControlException(
+                        name,
+                        "the transaction belongs to OnlyOnce. Return from the work to commit,"
+                                + " throw to roll back");
             }
         }
 

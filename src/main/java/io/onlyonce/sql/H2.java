@@ -1,6 +1,7 @@
 package io.onlyonce.sql;
 
 import io.onlyonce.tx.BorrowedTransactionException;
+import io.onlyonce.tx.Isolation;
 import io.onlyonce.tx.TransactionOptions;
 
 import org.jspecify.annotations.Nullable;
@@ -34,7 +35,7 @@ public final class H2 extends Database {
             throws SQLException {
         refuseIfWritten(connection); // first, because changing the isolation level commits
         isolationBefore = connection.getTransactionIsolation();
-        connection.setTransactionIsolation(options.isolation().jdbc());
+        connection.setTransactionIsolation(level(options.isolation()));
         try (Statement statement = connection.createStatement()) {
             if (options.lockTimeout().isPresent()) {
                 lockTimeoutBefore = number(statement, "SELECT LOCK_TIMEOUT()");
@@ -51,6 +52,14 @@ public final class H2 extends Database {
             }
         }
         return opening.open(connection, "");
+    }
+
+    private static int level(Isolation isolation) {
+        return switch (isolation) {
+            case READ_COMMITTED -> Connection.TRANSACTION_READ_COMMITTED;
+            case REPEATABLE_READ -> Connection.TRANSACTION_REPEATABLE_READ;
+            case SERIALIZABLE -> Connection.TRANSACTION_SERIALIZABLE;
+        };
     }
 
     @Override

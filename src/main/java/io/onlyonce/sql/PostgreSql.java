@@ -1,6 +1,7 @@
 package io.onlyonce.sql;
 
 import io.onlyonce.tx.BorrowedTransactionException;
+import io.onlyonce.tx.Isolation;
 import io.onlyonce.tx.TransactionOptions;
 
 import java.sql.Connection;
@@ -71,6 +72,14 @@ public final class PostgreSql extends Database {
         }
     }
 
+    private static String level(Isolation isolation) {
+        return switch (isolation) {
+            case READ_COMMITTED -> "READ COMMITTED";
+            case REPEATABLE_READ -> "REPEATABLE READ";
+            case SERIALIZABLE -> "SERIALIZABLE";
+        };
+    }
+
     /**
      * The statements to pipe before the first one of a transaction; they cost no trip of their own.
      */
@@ -78,7 +87,7 @@ public final class PostgreSql extends Database {
         var sql =
                 new StringBuilder(120)
                         .append("SET TRANSACTION ISOLATION LEVEL ")
-                        .append(options.isolation().sql())
+                        .append(level(options.isolation()))
                         .append(';');
         options.lockTimeout()
                 .ifPresent(

@@ -3,8 +3,8 @@ package io.onlyonce.tx;
 import io.onlyonce.OnlyOnceException;
 
 /**
- * The data source handed out a connection that may belong to somebody else&#39;s transaction; it
- * was given back untouched.
+ * The data source handed out a connection that may belong to somebody else's transaction; it was
+ * given back untouched.
  */
 public final class BorrowedTransactionException extends OnlyOnceException {
 

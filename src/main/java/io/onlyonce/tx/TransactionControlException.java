@@ -10,13 +10,8 @@ public final class TransactionControlException extends OnlyOnceException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Names the call. */
+    /** Names the call, and says why it was refused and what to do. */
     public TransactionControlException(String call, String reason) {
-        super(
-                "Connection."
-                        + call
-                        + "() was refused: "
-                        + reason
-                        + ". Return from the work to commit, throw to roll back.");
+        super(call + "() was refused: " + reason + ".");
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.ground.DatabaseContract;
+import io.onlyonce.ground.Levels;
 import io.onlyonce.payload.ResultType;
 import io.onlyonce.tx.Isolation;
 import io.onlyonce.tx.TransactionRequiredException;
@@ -43,12 +44,7 @@ abstract class CommandDedupContract extends DatabaseContract {
 
     protected Connection begin(Isolation isolation) throws SQLException {
         Connection connection = db.connect();
-        connection.setTransactionIsolation(
-                switch (isolation) {
-                    case READ_COMMITTED -> Connection.TRANSACTION_READ_COMMITTED;
-                    case REPEATABLE_READ -> Connection.TRANSACTION_REPEATABLE_READ;
-                    case SERIALIZABLE -> Connection.TRANSACTION_SERIALIZABLE;
-                });
+        connection.setTransactionIsolation(Levels.jdbc(isolation));
         connection.setAutoCommit(false);
         return connection;
     }

@@ -31,10 +31,8 @@ class InterleavingTest extends InterleavingGround {
         ScheduleScript commits = high(End.COMMIT, Isolation.READ_COMMITTED);
 
         // CLAIM WORK COMMIT of the one that asks first, and of the other CLAIM ROLLBACK after it
-        // (1),
-        // or CLAIM ROLLBACK CLAIM ROLLBACK from its WORK on (1 of 4 + 3 trips is its own: 4), or
-        // from
-        // its CLAIM on (2 of 5: 10). Each may be the first.
+        // (1), or CLAIM ROLLBACK CLAIM ROLLBACK from its WORK on (1 of 4 + 3 trips is its own: 4),
+        // or from its CLAIM on (2 of 5: 10). Each may be the first.
         assertThat(explorer.all(commits, commits)).isEqualTo(2 * (1 + 4 + 10));
     }
 

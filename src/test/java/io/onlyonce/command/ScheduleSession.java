@@ -1,5 +1,6 @@
 package io.onlyonce.command;
 
+import io.onlyonce.ground.Levels;
 import io.onlyonce.ground.TestDatabase;
 import io.onlyonce.outbox.OutboxEvent;
 import io.onlyonce.payload.ResultCodec;
@@ -96,7 +97,7 @@ final class ScheduleSession {
         }
         // The high road states its level with its first trip, whatever the connection has.
         if (!script.road().isHigh() && connectionLevel != script.level()) {
-            connection.setTransactionIsolation(script.level().jdbc());
+            connection.setTransactionIsolation(Levels.jdbc(script.level()));
             connectionLevel = script.level();
         }
     }
@@ -131,7 +132,7 @@ final class ScheduleSession {
     private Reply claim() throws SQLException {
         Claim claim;
         if (script.road().isHigh()) {
-            String level = "SET TRANSACTION ISOLATION LEVEL " + script.level().sql() + ";";
+            String level = "SET TRANSACTION ISOLATION LEVEL " + Levels.sql(script.level()) + ";";
             claim = store.open(connection, level, row, plan()).decide(row, SETTINGS);
         } else {
             if (script.end() == ScheduleScript.End.STALE_IN_TRANSACTION) {

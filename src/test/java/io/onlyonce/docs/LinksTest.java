@@ -17,6 +17,9 @@ import java.util.stream.Stream;
 /** A reader who follows a link arrives. */
 class LinksTest {
 
+    /** Its pictures come with a whole run of the comparison. */
+    private static final String PICTURES = "performance.md";
+
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)#\\s]*)(?:#([^)\\s]*))?\\)");
 
     @Test
@@ -25,10 +28,7 @@ class LinksTest {
         try (Stream<Path> files =
                 Stream.concat(Files.list(Path.of("")), Files.walk(Path.of("docs")))) {
             files.filter(f -> f.toString().endsWith(".md"))
-                    .filter(
-                            f ->
-                                    !f.endsWith(
-                                            "performance.md")) // its pictures come with a whole run
+                    .filter(f -> !f.endsWith(PICTURES))
                     .forEach(documents::add);
         }
         List<String> dead = new ArrayList<>();

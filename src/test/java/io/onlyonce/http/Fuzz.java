@@ -64,8 +64,8 @@ public final class Fuzz {
                             + text(random.nextInt(12), 0x20, 0x7F);
             case 3 -> text(random.nextInt(5000), 0x20, 0x7F);
             case 4 -> Markers.MARK + random.nextInt(1000);
-            default ->
-                    "\"" + Markers.MARK + random.nextInt(1000) + '"'; // often the same, for replays
+            // Often the same, for replays.
+            default -> "\"" + Markers.MARK + random.nextInt(1000) + '"';
         };
     }
 

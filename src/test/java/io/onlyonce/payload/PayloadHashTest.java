@@ -13,8 +13,10 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 
 import org.junit.jupiter.api.Test;
 
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -207,7 +209,7 @@ class PayloadHashTest {
         forward.put("b", List.of(1.0, 2));
         forward.put("\uffff", null);
         forward.put("😀", new byte[] {1});
-        var backward = new TreeMap<String, Object>(java.util.Comparator.reverseOrder());
+        var backward = new TreeMap<String, Object>(Comparator.reverseOrder());
         forward.forEach(backward::put);
         backward.put("a", 1L);
         backward.put("b", new Object[] {1, 2});
@@ -259,7 +261,7 @@ class PayloadHashTest {
     @Test
     void to_string_shows_version_and_eight_digits_only() {
         PayloadHash hash = PayloadHash.ofJson("{\"secret\":1}");
-        String hex = java.util.HexFormat.of().formatHex(hash.bytes(11));
+        String hex = HexFormat.of().formatHex(hash.bytes(11));
         assertThat(hash).hasToString("PayloadHash[v11 " + hex.substring(0, 8) + "…]");
     }
 

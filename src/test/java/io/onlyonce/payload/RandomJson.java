@@ -10,6 +10,7 @@ import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 
 /** Random documents, random spellings of one document, and random changes of its meaning. */
@@ -185,8 +186,7 @@ final class RandomJson {
 
     private void escape(char c, StringBuilder json) {
         String hex = String.format("%04x", (int) c);
-        json.append("\\u")
-                .append(random.nextBoolean() ? hex : hex.toUpperCase(java.util.Locale.ROOT));
+        json.append("\\u").append(random.nextBoolean() ? hex : hex.toUpperCase(Locale.ROOT));
     }
 
     /** A pair is spelt as two escapes or as two chars, never half and half. */

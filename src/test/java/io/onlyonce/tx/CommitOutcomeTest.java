@@ -21,6 +21,7 @@ import org.postgresql.PGConnection;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** What is said, and left behind, when the answer to COMMIT does not arrive. */
 class CommitOutcomeTest extends DatabaseContract {
@@ -91,7 +92,7 @@ class CommitOutcomeTest extends DatabaseContract {
                                                 assertThat(lent.add(pid))
                                                         .as("a fresh backend")
                                                         .isTrue();
-                                                return TransactionContract.insert(connection, id);
+                                                return TransactionGround.insert(connection, id);
                                             }))
                     .isInstanceOf(CommitOutcomeUnknownException.class);
         }
@@ -110,7 +111,7 @@ class CommitOutcomeTest extends DatabaseContract {
                                 tx.execute(
                                         TransactionOptions.readCommitted()
                                                 .withCommitTimeout(Duration.ofMillis(300)),
-                                        connection -> TransactionContract.insert(connection, 1)))
+                                        connection -> TransactionGround.insert(connection, 1)))
                 .isInstanceOf(CommitOutcomeUnknownException.class);
 
         Await.until(
@@ -122,7 +123,7 @@ class CommitOutcomeTest extends DatabaseContract {
 
     @Test
     void an_unknown_outcome_is_not_retried() throws Exception {
-        var runs = new java.util.concurrent.atomic.AtomicInteger();
+        var runs = new AtomicInteger();
         proxy.arm(Fault.CUT_REQUEST, "COMMIT", 1);
 
         assertThatThrownBy(
@@ -141,7 +142,7 @@ class CommitOutcomeTest extends DatabaseContract {
                         () ->
                                 tx.execute(
                                         connection -> {
-                                            TransactionContract.insert(connection, 1);
+                                            TransactionGround.insert(connection, 1);
                                             int pid =
                                                     connection
                                                             .unwrap(PGConnection.class)
@@ -164,8 +165,7 @@ class CommitOutcomeTest extends DatabaseContract {
     }
 
     private void assertUnknown(int id) throws Exception {
-        assertThatThrownBy(
-                        () -> tx.execute(connection -> TransactionContract.insert(connection, id)))
+        assertThatThrownBy(() -> tx.execute(connection -> TransactionGround.insert(connection, id)))
                 .isInstanceOf(CommitOutcomeUnknownException.class)
                 .hasMessageContaining("unknown");
         proxy.awaitFired();

@@ -2,6 +2,7 @@ package io.onlyonce.tx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.onlyonce.ground.Levels;
 import io.onlyonce.ground.TestDatabase;
 
 import org.junit.jupiter.api.Test;
@@ -36,7 +37,7 @@ class TransactionOnH2Test extends TransactionContract {
                     tx.execute(
                             TransactionOptions.readCommitted().withIsolation(isolation),
                             Connection::getTransactionIsolation);
-            assertThat(level).isEqualTo(isolation.jdbc());
+            assertThat(level).isEqualTo(Levels.jdbc(isolation));
         }
     }
 }

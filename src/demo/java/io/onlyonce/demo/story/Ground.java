@@ -54,12 +54,10 @@ final class Ground implements AutoCloseable {
         pool = pool(url, CONNECTIONS, CONNECTIONS);
         String port = Optional.ofNullable(parts.group(3)).orElse(isPostgres() ? "5432" : "9092");
         wire = new Wire(parts.group(2), Integer.parseInt(port));
-        overWire =
-                pool(
-                        "jdbc:%s://127.0.0.1:%d%s"
-                                .formatted(parts.group(1), wire.port(), parts.group(4)),
-                        2,
-                        0); // made when wanted, so that a cut meets the one that it is meant for
+        String detour =
+                "jdbc:%s://127.0.0.1:%d%s".formatted(parts.group(1), wire.port(), parts.group(4));
+        // Connections are made when wanted, so that a cut meets the one that it is meant for.
+        overWire = pool(detour, 2, 0);
         Runtime.getRuntime().addShutdownHook(new Thread(this::closeAtLast, "tidy")); // after Ctrl-C
         Schema.apply(pool, schema);
         Waiting.until(

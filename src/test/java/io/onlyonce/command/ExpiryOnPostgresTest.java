@@ -1,0 +1,10 @@
+package io.onlyonce.command;
+
+import io.onlyonce.ground.TestDatabase;
+
+class ExpiryOnPostgresTest extends ExpiryContract {
+
+    ExpiryOnPostgresTest() {
+        super(TestDatabase::postgres);
+    }
+}

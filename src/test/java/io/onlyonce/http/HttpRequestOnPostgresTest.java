@@ -1,0 +1,10 @@
+package io.onlyonce.http;
+
+import io.onlyonce.ground.TestDatabase;
+
+class HttpRequestOnPostgresTest extends HttpRequestContract {
+
+    HttpRequestOnPostgresTest() {
+        super(TestDatabase::postgres);
+    }
+}
