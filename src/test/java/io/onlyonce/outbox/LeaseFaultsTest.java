@@ -74,6 +74,22 @@ class LeaseFaultsTest {
     }
 
     @Test
+    void a_relay_that_stops_before_it_owned_a_bucket_is_not_counted_any_more() throws Exception {
+        try (OutboxRelay one = once.relay(recorder)) {
+            one.runOnce();
+            OutboxRelay two = once.relay(recorder);
+            two.runOnce();
+            assertThat(two.stats().buckets()).isZero();
+
+            assertThat(two.stop(LONG)).isTrue();
+
+            assertThat(db.count("SELECT count(*) FROM onlyonce.outbox_relay"))
+                    .as("the first would give up half of its buckets for nobody")
+                    .isEqualTo(1);
+        }
+    }
+
+    @Test
     void a_relay_without_the_lease_lets_no_aggregate_go_on() throws Exception {
         append(RelayContract.event("a", 2));
         db.execute(
