@@ -157,16 +157,30 @@ public final class OutboxRelay implements AutoCloseable {
         if (!join(running, deadline.dividedBy(2))) {
             running.interrupt();
         }
-        boolean ended = join(running, Duration.ofNanos(Math.max(1, end - System.nanoTime())));
-        if (!ended || !turn.tryLock(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS)) {
-            return false;
-        }
-        try {
-            work.leave();
-        } finally {
-            turn.unlock();
-        }
-        return work.stats().abandonedCalls() == 0;
+        boolean ended = join(running, left(end));
+        return join(leave(), left(end)) && ended && work.stats().abandonedCalls() == 0;
+    }
+
+    /** In a thread of its own, because a database that is silent must not keep the caller. */
+    private Thread leave() {
+        var leaving =
+                new Thread(
+                        () -> {
+                            turn.lock();
+                            try {
+                                work.leave();
+                            } finally {
+                                turn.unlock();
+                            }
+                        },
+                        "onlyonce-relay-leave");
+        leaving.setDaemon(true);
+        leaving.start();
+        return leaving;
+    }
+
+    private static Duration left(long end) {
+        return Duration.ofNanos(Math.max(1, end - System.nanoTime()));
     }
 
     /** Stops within ten seconds. */
