@@ -36,8 +36,9 @@ public final class OutboxRelay implements AutoCloseable {
 
     private final Optional<Listener> listener;
 
-    private OutboxRelay(RelaySetup setup, RelayWork work, RelayOptions options) {
-        this.work = work;
+    private OutboxRelay(
+            RelaySetup setup, OutboxMode mode, EventPublisher publisher, RelayOptions options) {
+        work = new RelayWork(setup, mode, publisher, options, () -> paused || stopping);
         this.options = options;
         listener =
                 options.listens()
@@ -54,7 +55,7 @@ public final class OutboxRelay implements AutoCloseable {
                     "In CDC mode events are written as published and read from the log; no relay"
                             + " runs.");
         }
-        return new OutboxRelay(setup, new RelayWork(setup, mode, publisher, options), options);
+        return new OutboxRelay(setup, mode, publisher, options);
     }
 
     /** Starts the daemon thread; does nothing if it runs already. */
@@ -70,7 +71,10 @@ public final class OutboxRelay implements AutoCloseable {
         }
     }
 
-    /** Publishes nothing more until {@link #resume}; the buckets go to other relays. */
+    /**
+     * Begins no more calls of the publisher until {@link #resume}; one that is under way goes on.
+     * The buckets go to other relays.
+     */
     public void pause() {
         paused = true;
         wake();

@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
 /**
@@ -42,6 +43,7 @@ final class RelayWork {
     private final Ownership owned;
     private final Calls calls;
     private final Health health;
+    private final BooleanSupplier isHalted; // asked before each call: a round may have hundreds
     private final Suspects suspects = new Suspects();
     private final ReentrantLock publishing = new ReentrantLock(); // one call at a time
     private final Lane first = new Lane();
@@ -51,9 +53,15 @@ final class RelayWork {
     /** What was found in these buckets, and under which leases. */
     private record Page(List<Integer> buckets, Map<Integer, Long> under, Fetched fetched) {}
 
-    RelayWork(RelaySetup setup, OutboxMode mode, EventPublisher publisher, RelayOptions options) {
+    RelayWork(
+            RelaySetup setup,
+            OutboxMode mode,
+            EventPublisher publisher,
+            RelayOptions options,
+            BooleanSupplier isHalted) {
         this.setup = setup;
         this.options = options;
+        this.isHalted = isHalted;
         TransactionOptions base =
                 TransactionOptions.readCommitted()
                         .withRetry(RetryPolicy.standard())
@@ -206,7 +214,7 @@ final class RelayWork {
         try {
             publishing.lockInterruptibly();
             try {
-                if (isOverrun()) {
+                if (isOverrun() || isHalted.getAsBoolean()) {
                     return 0;
                 }
                 owned.renew(); // a call must not begin with an old lease
