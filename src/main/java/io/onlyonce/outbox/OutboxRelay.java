@@ -82,7 +82,6 @@ public final class OutboxRelay implements AutoCloseable {
 
     /** Goes on after {@link #pause}, or after the relay has paused itself. */
     public void resume() {
-        work.forgive();
         paused = false;
         wake();
     }

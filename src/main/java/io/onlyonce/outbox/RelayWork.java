@@ -87,11 +87,6 @@ final class RelayWork {
         return calls.abandoned() >= Calls.MAX_ABANDONED;
     }
 
-    /** The publisher is said to work again. */
-    void forgive() {
-        suspects.publisherWorks();
-    }
-
     void leave() {
         owned.leave();
     }

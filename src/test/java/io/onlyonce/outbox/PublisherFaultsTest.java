@@ -200,4 +200,30 @@ class PublisherFaultsTest {
             assertThat(pausing.stats().published()).isEqualTo(1);
         }
     }
+
+    @Test
+    void resuming_during_an_outage_charges_nobody() throws Exception {
+        append(RelayContract.event("a", 1));
+        recorder.answer(
+                event -> {
+                    throw new IllegalStateException("the broker is away");
+                });
+        try (OutboxRelay relay = once.relay(recorder, RelayContract.quick())) {
+            for (int failed = 1; failed <= 5; failed++) {
+                int calls = failed;
+                Await.until(
+                        LONG,
+                        () -> {
+                            relay.runOnce();
+                            return relay.stats().failedCalls() >= calls;
+                        },
+                        "one more call has failed");
+                relay.pause();
+                relay.resume(); // hope is no proof
+            }
+
+            assertThat(relay.stats().failed()).isZero();
+            assertThat(relay.stats().dead()).isZero();
+        }
+    }
 }
