@@ -107,7 +107,7 @@ public final class OutboxRelay implements AutoCloseable {
      * One round: keeps the leases and offers what is ready, once. For schedulers; a round of the
      * relay's own thread is waited for.
      *
-     * @return how many events moved on; 0 if there is nothing more to do now
+     * @return how many events moved on or were put aside; 0 if there is nothing more to do now
      */
     public int runOnce() throws SQLException, InterruptedException {
         try {

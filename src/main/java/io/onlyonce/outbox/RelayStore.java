@@ -19,6 +19,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -123,6 +124,14 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
             List<Due> emptied,
             boolean othersWait) {}
 
+    /**
+     * What of it came about, because its bucket was still held and nobody was faster.
+     *
+     * @param marked how many events were marked as published
+     * @param charged the failures that are stored
+     */
+    record Settled(int marked, List<Failure> charged) {}
+
     /** Reads the first ready events of these buckets, in their order, and what is due. */
     abstract Fetched fetch(Connection connection, String settings, List<Integer> buckets, int limit)
             throws SQLException;
@@ -141,8 +150,8 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
      */
     abstract String block();
 
-    /** Settles what belongs to buckets that are still held; returns how many were marked. */
-    final int settle(Connection connection, Map<Integer, Long> tokens, Settlement settlement)
+    /** Settles what belongs to buckets that are still held. */
+    final Settled settle(Connection connection, Map<Integer, Long> tokens, Settlement settlement)
             throws SQLException {
         Map<Integer, Boolean> held = new TreeMap<>();
         for (var lease : new TreeMap<>(tokens).entrySet()) {
@@ -152,10 +161,11 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
         for (StoredEvent event : settlement.publishedWaiting()) {
             marked += held.getOrDefault(event.bucket(), false) ? mark(connection, event) : 0;
         }
+        List<Failure> charged = new ArrayList<>();
         for (Failure failure : settlement.failures()) {
-            if (held.getOrDefault(failure.event().bucket(), false)) {
-                boolean isCharged = charge(connection, failure);
-                if (isCharged && (failure.backoffMicros() != null || settlement.othersWait())) {
+            if (held.getOrDefault(failure.event().bucket(), false) && charge(connection, failure)) {
+                charged.add(failure);
+                if (failure.backoffMicros() != null || settlement.othersWait()) {
                     block(
                             connection,
                             failure.event(),
@@ -174,7 +184,7 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
                 unblock(connection, due);
             }
         }
-        return marked;
+        return new Settled(marked, charged);
     }
 
     /** Locks the lease of a bucket; false if it is not held any more. */

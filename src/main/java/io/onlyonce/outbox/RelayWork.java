@@ -3,6 +3,7 @@ package io.onlyonce.outbox;
 import io.onlyonce.outbox.RelayStore.Due;
 import io.onlyonce.outbox.RelayStore.Failure;
 import io.onlyonce.outbox.RelayStore.Fetched;
+import io.onlyonce.outbox.RelayStore.Settled;
 import io.onlyonce.outbox.RelayStore.Settlement;
 import io.onlyonce.sql.Deadline;
 import io.onlyonce.sql.RelaySetup;
@@ -252,32 +253,41 @@ final class RelayWork {
         String error = String.valueOf(failure.getMessage());
         Failure set =
                 verdict.guilty()
-                        ? charged(event, error)
+                        ? attempt(event, error)
                         : new Failure(
                                 event,
                                 event.attempts(),
                                 error,
                                 jittered(options.backoff(verdict.failures())));
-        settle(List.of(), List.of(set), List.of(), List.of());
-        if (verdict.guilty()) {
-            health.isolated(event.bucket());
+        List<Failure> charged = settle(List.of(), List.of(set), List.of(), List.of()).charged();
+        if (!verdict.guilty()) {
+            return 0;
         }
-        return 0;
+        health.isolated(event.bucket());
+        return note(charged);
     }
 
-    private Failure charged(StoredEvent event, String error) {
+    private Failure attempt(StoredEvent event, String error) {
         int attempts = event.attempts() + 1;
-        counts.failed.incrementAndGet();
-        if (attempts < options.attempts()) {
-            return new Failure(event, attempts, error, jittered(options.backoff(attempts)));
+        boolean isLast = attempts >= options.attempts();
+        return new Failure(
+                event, attempts, error, isLast ? null : jittered(options.backoff(attempts)));
+    }
+
+    /** Counts what is stored; returns how many events were put aside, so that others may go on. */
+    private int note(List<Failure> charged) {
+        counts.failed.addAndGet(charged.size());
+        for (Failure failure : charged) {
+            if (failure.backoffMicros() == null) {
+                counts.dead.incrementAndGet();
+                suspects.clear(failure.event());
+                log.error(
+                        "an event of type {} failed {} times and is a dead letter now",
+                        failure.event().event().type(),
+                        failure.attempts());
+            }
         }
-        counts.dead.incrementAndGet();
-        suspects.clear(event);
-        log.error(
-                "an event of type {} failed {} times and is a dead letter now",
-                event.event().type(),
-                attempts);
-        return new Failure(event, attempts, error, null);
+        return charged.size();
     }
 
     private static long jittered(Duration ceiling) {
@@ -295,25 +305,28 @@ final class RelayWork {
             StoredEvent event = batch.get(i);
             switch (results.get(i).kind()) {
                 case PUBLISHED -> (event.waiting() ? waiting : ready).add(event);
-                case FAILED -> failures.add(charged(event, results.get(i).error().orElse("")));
+                case FAILED -> failures.add(attempt(event, results.get(i).error().orElse("")));
                 case NOT_TRIED -> {}
             }
         }
         ready.forEach(suspects::clear);
         waiting.forEach(suspects::clear);
         int marked = 0;
+        int putAside = 0;
         try {
             marked += ready.isEmpty() ? 0 : mark(ready);
             if (!waiting.isEmpty() || !failures.isEmpty()) {
                 List<Due> done =
                         emptied.filter(due -> failures.isEmpty()).map(List::of).orElse(List.of());
-                marked += settle(waiting, failures, List.of(), done);
+                Settled settled = settle(waiting, failures, List.of(), done);
+                marked += settled.marked();
+                putAside = note(settled.charged());
             }
         } finally { // a mark that was lost on its way counts too
             counts.published.addAndGet(marked);
             counts.unmarked.addAndGet(ready.size() + waiting.size() - marked);
         }
-        return marked;
+        return marked + putAside;
     }
 
     private int mark(List<StoredEvent> events) throws SQLException {
@@ -335,7 +348,7 @@ final class RelayWork {
         return count[0];
     }
 
-    private int settle(
+    private Settled settle(
             List<StoredEvent> publishedWaiting,
             List<Failure> failures,
             List<StoredEvent> behind,
@@ -351,9 +364,10 @@ final class RelayWork {
         return Transaction.within(
                 Transaction.begin(setup.dataSource(), transaction, Deadline.after(options.lease())),
                 tx -> {
-                    int marked = store.settle(tx.connection(), owned.tokens(buckets), settlement);
+                    Settled settled =
+                            store.settle(tx.connection(), owned.tokens(buckets), settlement);
                     tx.commit();
-                    return marked;
+                    return settled;
                 });
     }
 

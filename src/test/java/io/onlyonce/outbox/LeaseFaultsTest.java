@@ -159,6 +159,26 @@ class LeaseFaultsTest {
         }
     }
 
+    @Test
+    void without_the_lease_nothing_is_charged_and_nothing_counted() throws Exception {
+        append(RelayContract.event("a", 1));
+        EventPublisher publisher =
+                events -> {
+                    db.execute("UPDATE onlyonce.outbox_lease SET token = token + 1");
+                    return List.of(PublishResult.failed("no"));
+                };
+        RelayOptions options =
+                RelayOptions.standard().withAttempts(1, Duration.ofMillis(1), Duration.ofMillis(1));
+        try (OutboxRelay relay = once.relay(publisher, options)) {
+            assertThat(relay.runOnce()).isZero();
+
+            assertThat(db.count("SELECT count(*) FROM onlyonce.outbox_event WHERE state = 0"))
+                    .isEqualTo(1);
+            assertThat(relay.stats().failed()).isZero();
+            assertThat(relay.stats().dead()).isZero();
+        }
+    }
+
     /** Another relay has the buckets for a while, publishes a:1 and leaves. */
     private void beAway() throws Exception {
         Await.until(
