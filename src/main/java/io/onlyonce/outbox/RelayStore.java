@@ -46,23 +46,14 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
     private final String lock;
 
     RelayStore(SchemaName schema, String now, boolean delete) {
-        charge =
-                """
-                UPDATE %s.outbox_event SET state = ?, attempts = ?, last_error = ?
-                WHERE event_key = ? AND tenant = ? AND state IN (0, 3)\
-                """
-                        .formatted(schema);
-        waits =
-                """
-                UPDATE %s.outbox_event SET state = 3 WHERE event_key = ? AND tenant = ? AND state = 0\
-                """
-                        .formatted(schema);
+        String set = "UPDATE %s.outbox_event e SET ".formatted(schema);
+        charge = set + "state = ?, attempts = ?, last_error = ?" + one(" FROM ", schema, "0, 3");
+        waits = set + "state = 3" + one(" FROM ", schema, "0");
         markWaiting =
-                (delete
-                                ? "DELETE FROM %s.outbox_event"
-                                : "UPDATE %s.outbox_event SET state = 1, published_at = " + now)
-                        .concat(" WHERE event_key = ? AND tenant = ? AND state = 3")
-                        .formatted(schema);
+                delete
+                        ? "DELETE FROM %s.outbox_event e".formatted(schema)
+                                + one(" USING ", schema, "3")
+                        : set + "state = 1, published_at = " + now + one(" FROM ", schema, "3");
         // blocked_until as it was read: an operator who requeues in this moment changes it, and
         // keeps the row.
         emptied =
@@ -132,16 +123,24 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
      */
     record Settled(int marked, List<Failure> charged) {}
 
+    /** Of a change: the one event with this key and tenant, if its state is one of these. */
+    abstract String one(String joins, SchemaName schema, String states);
+
     /** Reads the first ready events of these buckets, in their order, and what is due. */
     abstract Fetched fetch(Connection connection, String settings, List<Integer> buckets, int limit)
             throws SQLException;
 
-    /** Marks ready events of the buckets that are still held; returns how many. */
+    /**
+     * Marks ready events of the buckets that are still held; returns how many.
+     *
+     * @param spare leaves out what somebody has in hand; else this fails with 55P03 after a moment
+     */
     abstract int markPublished(
             Connection connection,
             String settings,
             Map<Integer, Long> tokens,
-            List<StoredEvent> events)
+            List<StoredEvent> events,
+            boolean spare)
             throws SQLException;
 
     /**

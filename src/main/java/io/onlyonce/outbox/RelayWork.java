@@ -7,6 +7,7 @@ import io.onlyonce.outbox.RelayStore.Settled;
 import io.onlyonce.outbox.RelayStore.Settlement;
 import io.onlyonce.sql.Deadline;
 import io.onlyonce.sql.RelaySetup;
+import io.onlyonce.sql.SqlState;
 import io.onlyonce.sql.Transaction;
 import io.onlyonce.tx.RetryPolicy;
 import io.onlyonce.tx.TransactionOptions;
@@ -330,6 +331,17 @@ final class RelayWork {
     }
 
     private int mark(List<StoredEvent> events) throws SQLException {
+        try {
+            return mark(events, false);
+        } catch (SQLException e) {
+            if (!SqlState.is(SqlState.LOCK_NOT_AVAILABLE, e)) {
+                throw e;
+            }
+            return mark(events, true); // one is being appended again: it is delivered once more
+        }
+    }
+
+    private int mark(List<StoredEvent> events, boolean spare) throws SQLException {
         var count = new int[1];
         Map<Integer, Long> tokens = owned.tokens(buckets(events));
         Transaction.within(
@@ -338,7 +350,7 @@ final class RelayWork {
                         transaction,
                         Deadline.after(options.lease()),
                         (connection, settings) -> {
-                            count[0] = store.markPublished(connection, settings, tokens, events);
+                            count[0] = store.markPublished(connection, settings, tokens, events, spare);
                             return "one statement";
                         }),
                 tx -> {
