@@ -28,8 +28,11 @@ final class InboxBatchRun<X extends Exception> {
     private final List<InboxMessage> messages;
     private final MessageWork<X> work;
     private final InboxAnswer[] answers;
-    private final Set<String> failedKeys = new HashSet<>();
+    private final Set<OrderingKey> failedKeys = new HashSet<>();
     private Optional<Throwable> outage = Optional.empty();
+
+    /** Two tenants may use the same key, and must not wait for each other. */
+    private record OrderingKey(String tenant, String key) {}
 
     InboxBatchRun(Inbox inbox, List<InboxMessage> messages, MessageWork<X> work) {
         this.inbox = inbox;
@@ -133,14 +136,19 @@ final class InboxBatchRun<X extends Exception> {
     }
 
     private boolean isHeldBack(int i) {
-        return messages.get(i).orderingKey().filter(failedKeys::contains).isPresent();
+        return key(i).filter(failedKeys::contains).isPresent();
+    }
+
+    private Optional<OrderingKey> key(int i) {
+        InboxMessage message = messages.get(i);
+        return message.orderingKey().map(key -> new OrderingKey(message.tenant(), key));
     }
 
     /** What is deferred holds nobody back: the version that it waits for may come after it. */
     private void set(int i, InboxAnswer answer) {
         answers[i] = answer;
         if (!answer.isDone() && !(answer instanceof InboxAnswer.Deferred)) {
-            messages.get(i).orderingKey().ifPresent(failedKeys::add);
+            key(i).ifPresent(failedKeys::add);
         }
     }
 

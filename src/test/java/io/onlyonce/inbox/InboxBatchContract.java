@@ -1,5 +1,7 @@
 package io.onlyonce.inbox;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.onlyonce.OnlyOnce;
@@ -185,6 +187,23 @@ abstract class InboxBatchContract extends DatabaseContract {
         InboxBatch again = inbox.processAll(messages, Mailroom::apply);
         assertThat(again.isDone()).isTrue();
         assertThat(effects(messages)).isEqualTo(230);
+    }
+
+    @Test
+    void the_failure_of_one_tenant_skips_no_message_of_another() throws Exception {
+        String id = Mailroom.id("tenants");
+        InboxMessage guilty = InboxMessage.of("acme", "orders", id + ":1", id.getBytes(UTF_8));
+        InboxMessage stranger = InboxMessage.of("other", "orders", id + ":2", id.getBytes(UTF_8));
+
+        InboxBatch batch =
+                inbox.processAll(
+                        List.of(
+                                guilty.withOrderingKey("case-1"),
+                                stranger.withOrderingKey("case-1")),
+                        refusing(guilty));
+
+        assertThat(batch.answers().get(0)).isInstanceOf(Failed.class);
+        assertThat(batch.answers().get(1)).isEqualTo(new Processed());
     }
 
     @Test
