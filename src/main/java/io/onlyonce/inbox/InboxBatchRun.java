@@ -43,14 +43,23 @@ final class InboxBatchRun<X extends Exception> {
 
     InboxBatch run() {
         Map<InboxMessage.Identity, Integer> firsts = new LinkedHashMap<>();
+        Set<OrderingKey> doubtful = new HashSet<>();
+        List<Integer> behind = new ArrayList<>();
         for (int i = 0; i < messages.size(); i++) {
-            firsts.putIfAbsent(messages.get(i).identity(), i);
+            Integer first = firsts.putIfAbsent(messages.get(i).identity(), i);
+            if (first != null && !isSame(first, i)) {
+                key(i).ifPresent(doubtful::add);
+            } else if (first == null && key(i).filter(doubtful::contains).isPresent()) {
+                behind.add(i);
+            }
         }
         List<Integer> todo = new ArrayList<>(firsts.values());
+        todo.removeAll(behind);
         for (int from = 0; from < todo.size(); from += CHUNK) {
             chunk(todo.subList(from, Math.min(from + CHUNK, todo.size())));
         }
         askDeferredAgain(todo);
+        behind.forEach(i -> set(i, new InboxAnswer.Skipped())); // of a copy with another payload
         for (int i = 0; i < messages.size(); i++) {
             int first = firsts.getOrDefault(messages.get(i).identity(), i);
             if (first != i) {
@@ -62,11 +71,15 @@ final class InboxBatchRun<X extends Exception> {
 
     /** What was not done with left nothing to compare with: then the database is asked. */
     private InboxAnswer answerOfCopy(int first, int copy) {
-        boolean isSame = messages.get(first).hash().equals(messages.get(copy).hash());
+        boolean isSame = isSame(first, copy);
         if (answers[first].isDone()) {
             return isSame ? new InboxAnswer.Duplicate() : new InboxAnswer.IdentityViolation();
         }
         return isSame ? answers[first] : answerAlone(copy);
+    }
+
+    private boolean isSame(int first, int copy) {
+        return messages.get(first).hash().equals(messages.get(copy).hash());
     }
 
     private void chunk(List<Integer> indexes) {

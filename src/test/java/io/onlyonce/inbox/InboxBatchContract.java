@@ -190,6 +190,28 @@ abstract class InboxBatchContract extends DatabaseContract {
     }
 
     @Test
+    void behind_a_copy_with_another_payload_later_messages_of_its_key_are_skipped()
+            throws Exception {
+        List<InboxMessage> messages = messages("behind-a-copy", 3);
+        InboxMessage first = messages.get(0).withOrderingKey("k");
+        InboxMessage other = Mailroom.message(first.id(), "other").withOrderingKey("k");
+        InboxMessage later = messages.get(1).withOrderingKey("k");
+
+        InboxBatch batch =
+                inbox.processAll(
+                        List.of(first, other, later, later, messages.get(2)), Mailroom::apply);
+
+        assertThat(batch.answers())
+                .containsExactly(
+                        new Processed(),
+                        new IdentityViolation(),
+                        new Skipped(),
+                        new Skipped(),
+                        new Processed());
+        assertThat(effects(messages)).isEqualTo(2);
+    }
+
+    @Test
     void the_failure_of_one_tenant_skips_no_message_of_another() throws Exception {
         String id = Mailroom.id("tenants");
         InboxMessage guilty = InboxMessage.of("acme", "orders", id + ":1", id.getBytes(UTF_8));
