@@ -126,6 +126,10 @@ final class InboxBatchRun<X extends Exception> {
 
     /** There is no use in waiting for a connection for each of them. */
     private void noteOutage(InboxRun<X> run, Exception failure) {
+        if (failure instanceof InterruptedException) { // somebody wants this thread to end
+            Thread.currentThread().interrupt();
+            outage = Optional.of(failure);
+        }
         boolean isOfTheDatabase =
                 failure instanceof SQLException || failure instanceof DeadlineExceededException;
         if (isOfTheDatabase && !run.hasBegun()) {

@@ -212,6 +212,24 @@ abstract class InboxBatchContract extends DatabaseContract {
     }
 
     @Test
+    void an_interrupt_of_the_work_ends_the_batch_and_is_not_lost() throws Exception {
+        List<InboxMessage> messages = messages("interrupted", 3);
+
+        InboxBatch batch =
+                inbox.processAll(
+                        messages,
+                        incoming -> {
+                            Mailroom.apply(incoming);
+                            throw new InterruptedException("the consumer is to end");
+                        });
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(batch.answers()).hasSize(3).hasOnlyElementsOfType(Failed.class);
+        assertThat(batch.answers().stream().distinct()).hasSize(1);
+        assertThat(effects(messages)).isZero();
+    }
+
+    @Test
     void the_failure_of_one_tenant_skips_no_message_of_another() throws Exception {
         String id = Mailroom.id("tenants");
         InboxMessage guilty = InboxMessage.of("acme", "orders", id + ":1", id.getBytes(UTF_8));
