@@ -12,22 +12,27 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 public class outbox extends Harness {
 
     static class Broker {
-        final Queue<UUID> sent = new ConcurrentLinkedQueue<>();
+        final Queue<String> sent = new ConcurrentLinkedQueue<>();
+        boolean hasRefused;
 
         boolean send(UUID id, String key, byte[] payload) {
-            return sent.add(id);
+            boolean refuses = key.equals("k-1") && !hasRefused;
+            hasRefused |= refuses;
+            return !refuses && sent.add(key);
         }
     }
 
     public void relay() throws Exception {
-        var deposited = OutboxEvent.of("k-1", "Account", "A-1", "Deposited", bytes("{}"));
+        var first = OutboxEvent.of("k-1", "Account", "A-1", "Deposited", bytes("{}"));
+        var second = OutboxEvent.of("k-2", "Account", "A-1", "Deposited", bytes("{}"));
         for (int i = 0; i < 2; i++) {
-            once.transactions().execute(c -> once.outbox().append(c, "acme", deposited));
+            once.transactions().execute(c -> once.outbox().append(c, "acme", List.of(first, second)));
         }
         var broker = new Broker();
         //> Outbox and relay
-        Await.until(Duration.ofSeconds(10), () -> !broker.sent.isEmpty(), "the event is sent");
+        Await.until(Duration.ofSeconds(10), () -> relay.stats().published() == 2, "both are sent");
         relay.close();
-        assertThat(broker.sent).hasSize(1);
+        assertThat(broker.hasRefused).isTrue();
+        assertThat(broker.sent).containsExactly("k-1", "k-2");
     }
 }

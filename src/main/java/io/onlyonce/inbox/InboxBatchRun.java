@@ -28,8 +28,11 @@ final class InboxBatchRun<X extends Exception> {
     private final List<InboxMessage> messages;
     private final MessageWork<X> work;
     private final InboxAnswer[] answers;
-    private final Set<String> failedKeys = new HashSet<>();
+    private final Set<OrderingKey> failedKeys = new HashSet<>();
     private Optional<Throwable> outage = Optional.empty();
+
+    /** Two tenants may use the same key, and must not wait for each other. */
+    private record OrderingKey(String tenant, String key) {}
 
     InboxBatchRun(Inbox inbox, List<InboxMessage> messages, MessageWork<X> work) {
         this.inbox = inbox;
@@ -40,14 +43,23 @@ final class InboxBatchRun<X extends Exception> {
 
     InboxBatch run() {
         Map<InboxMessage.Identity, Integer> firsts = new LinkedHashMap<>();
+        Set<OrderingKey> doubtful = new HashSet<>();
+        List<Integer> behind = new ArrayList<>();
         for (int i = 0; i < messages.size(); i++) {
-            firsts.putIfAbsent(messages.get(i).identity(), i);
+            Integer first = firsts.putIfAbsent(messages.get(i).identity(), i);
+            if (first != null && !isSame(first, i)) {
+                key(i).ifPresent(doubtful::add);
+            } else if (first == null && key(i).filter(doubtful::contains).isPresent()) {
+                behind.add(i);
+            }
         }
         List<Integer> todo = new ArrayList<>(firsts.values());
+        todo.removeAll(behind);
         for (int from = 0; from < todo.size(); from += CHUNK) {
             chunk(todo.subList(from, Math.min(from + CHUNK, todo.size())));
         }
         askDeferredAgain(todo);
+        behind.forEach(i -> set(i, new InboxAnswer.Skipped())); // of a copy with another payload
         for (int i = 0; i < messages.size(); i++) {
             int first = firsts.getOrDefault(messages.get(i).identity(), i);
             if (first != i) {
@@ -59,11 +71,15 @@ final class InboxBatchRun<X extends Exception> {
 
     /** What was not done with left nothing to compare with: then the database is asked. */
     private InboxAnswer answerOfCopy(int first, int copy) {
-        boolean isSame = messages.get(first).hash().equals(messages.get(copy).hash());
+        boolean isSame = isSame(first, copy);
         if (answers[first].isDone()) {
             return isSame ? new InboxAnswer.Duplicate() : new InboxAnswer.IdentityViolation();
         }
         return isSame ? answers[first] : answerAlone(copy);
+    }
+
+    private boolean isSame(int first, int copy) {
+        return messages.get(first).hash().equals(messages.get(copy).hash());
     }
 
     private void chunk(List<Integer> indexes) {
@@ -110,6 +126,10 @@ final class InboxBatchRun<X extends Exception> {
 
     /** There is no use in waiting for a connection for each of them. */
     private void noteOutage(InboxRun<X> run, Exception failure) {
+        if (failure instanceof InterruptedException) { // somebody wants this thread to end
+            Thread.currentThread().interrupt();
+            outage = Optional.of(failure);
+        }
         boolean isOfTheDatabase =
                 failure instanceof SQLException || failure instanceof DeadlineExceededException;
         if (isOfTheDatabase && !run.hasBegun()) {
@@ -133,14 +153,19 @@ final class InboxBatchRun<X extends Exception> {
     }
 
     private boolean isHeldBack(int i) {
-        return messages.get(i).orderingKey().filter(failedKeys::contains).isPresent();
+        return key(i).filter(failedKeys::contains).isPresent();
+    }
+
+    private Optional<OrderingKey> key(int i) {
+        InboxMessage message = messages.get(i);
+        return message.orderingKey().map(key -> new OrderingKey(message.tenant(), key));
     }
 
     /** What is deferred holds nobody back: the version that it waits for may come after it. */
     private void set(int i, InboxAnswer answer) {
         answers[i] = answer;
         if (!answer.isDone() && !(answer instanceof InboxAnswer.Deferred)) {
-            messages.get(i).orderingKey().ifPresent(failedKeys::add);
+            key(i).ifPresent(failedKeys::add);
         }
     }
 

@@ -63,8 +63,8 @@ public final class InboxMessage {
     }
 
     /**
-     * In a batch, messages with this key are processed in order: after one that failed, the later
-     * ones are skipped.
+     * In a batch, messages of a tenant with this key are processed in order: after one that failed,
+     * the later ones are skipped.
      */
     public InboxMessage withOrderingKey(String key) {
         return new InboxMessage(

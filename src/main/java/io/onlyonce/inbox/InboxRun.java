@@ -117,10 +117,11 @@ final class InboxRun<X extends Exception> extends ClaimedRun<List<InboxAnswer>, 
 
     /** A message that would have to wait for an earlier one has been claimed with the others. */
     private void refuseIfOutOfOrder() {
-        Set<String> failed = new HashSet<>();
+        Set<List<String>> failed = new HashSet<>();
         for (int i = 0; i < rows.size(); i++) {
             State state = seen.get(i).state();
-            var key = rows.get(i).message().orderingKey();
+            InboxMessage message = rows.get(i).message();
+            var key = message.orderingKey().map(each -> List.of(message.tenant(), each));
             if (key.isPresent() && state == State.STARTED && failed.contains(key.get())) {
                 throw new OutOfOrderException();
             }

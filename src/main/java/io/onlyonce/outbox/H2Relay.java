@@ -137,7 +137,8 @@ final class H2Relay extends RelayStore {
             Connection connection,
             String settings,
             Map<Integer, Long> tokens,
-            List<StoredEvent> events)
+            List<StoredEvent> events,
+            boolean spare)
             throws SQLException {
         int count = 0;
         for (var lease : tokens.entrySet()) {
@@ -156,6 +157,12 @@ final class H2Relay extends RelayStore {
             statement.setString(2, event.event().delivery().tenant());
             return statement.executeUpdate();
         }
+    }
+
+    /** An append locks no row that is there. */
+    @Override
+    String one(String joins, SchemaName schema, String states) {
+        return " WHERE event_key = ? AND tenant = ? AND state IN (" + states + ")";
     }
 
     @Override

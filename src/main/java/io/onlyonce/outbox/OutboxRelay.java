@@ -36,8 +36,9 @@ public final class OutboxRelay implements AutoCloseable {
 
     private final Optional<Listener> listener;
 
-    private OutboxRelay(RelaySetup setup, RelayWork work, RelayOptions options) {
-        this.work = work;
+    private OutboxRelay(
+            RelaySetup setup, OutboxMode mode, EventPublisher publisher, RelayOptions options) {
+        work = new RelayWork(setup, mode, publisher, options, () -> paused || stopping);
         this.options = options;
         listener =
                 options.listens()
@@ -54,7 +55,7 @@ public final class OutboxRelay implements AutoCloseable {
                     "In CDC mode events are written as published and read from the log; no relay"
                             + " runs.");
         }
-        return new OutboxRelay(setup, new RelayWork(setup, mode, publisher, options), options);
+        return new OutboxRelay(setup, mode, publisher, options);
     }
 
     /** Starts the daemon thread; does nothing if it runs already. */
@@ -70,7 +71,10 @@ public final class OutboxRelay implements AutoCloseable {
         }
     }
 
-    /** Publishes nothing more until {@link #resume}; the buckets go to other relays. */
+    /**
+     * Begins no more calls of the publisher until {@link #resume}; one that is under way goes on.
+     * The buckets go to other relays.
+     */
     public void pause() {
         paused = true;
         wake();
@@ -78,7 +82,6 @@ public final class OutboxRelay implements AutoCloseable {
 
     /** Goes on after {@link #pause}, or after the relay has paused itself. */
     public void resume() {
-        work.forgive();
         paused = false;
         wake();
     }
@@ -104,7 +107,7 @@ public final class OutboxRelay implements AutoCloseable {
      * One round: keeps the leases and offers what is ready, once. For schedulers; a round of the
      * relay's own thread is waited for.
      *
-     * @return how many events moved on; 0 if there is nothing more to do now
+     * @return how many events moved on or were put aside; 0 if there is nothing more to do now
      */
     public int runOnce() throws SQLException, InterruptedException {
         try {
@@ -157,16 +160,30 @@ public final class OutboxRelay implements AutoCloseable {
         if (!join(running, deadline.dividedBy(2))) {
             running.interrupt();
         }
-        boolean ended = join(running, Duration.ofNanos(Math.max(1, end - System.nanoTime())));
-        if (!ended || !turn.tryLock(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS)) {
-            return false;
-        }
-        try {
-            work.leave();
-        } finally {
-            turn.unlock();
-        }
-        return work.stats().abandonedCalls() == 0;
+        boolean ended = join(running, left(end));
+        return join(leave(), left(end)) && ended && work.stats().abandonedCalls() == 0;
+    }
+
+    /** In a thread of its own, because a database that is silent must not keep the caller. */
+    private Thread leave() {
+        var leaving =
+                new Thread(
+                        () -> {
+                            turn.lock();
+                            try {
+                                work.leave();
+                            } finally {
+                                turn.unlock();
+                            }
+                        },
+                        "onlyonce-relay-leave");
+        leaving.setDaemon(true);
+        leaving.start();
+        return leaving;
+    }
+
+    private static Duration left(long end) {
+        return Duration.ofNanos(Math.max(1, end - System.nanoTime()));
     }
 
     /** Stops within ten seconds. */

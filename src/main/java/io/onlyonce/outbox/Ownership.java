@@ -32,6 +32,7 @@ final class Ownership {
     private final AtomicLong lost = new AtomicLong();
     private long renewedAt = longAgo();
     private long sharedAt = renewedAt;
+    private boolean announced; // that it lives, also if it owns nothing: others count it
 
     Ownership(RelaySetup setup, RelayOptions options, TransactionOptions transaction) {
         this.setup = setup;
@@ -89,6 +90,7 @@ final class Ownership {
     private void keep(boolean share) throws SQLException {
         long now = System.nanoTime();
         SortedMap<Integer, Long> before = held;
+        announced = true;
         SortedMap<Integer, Long> after =
                 Transaction.within(
                         begin(),
@@ -115,11 +117,12 @@ final class Ownership {
         }
     }
 
-    /** Gives everything back. */
+    /** Gives everything back, and is not counted any more. */
     synchronized void leave() {
-        if (held.isEmpty()) {
+        if (!announced) {
             return;
         }
+        announced = false;
         try {
             Transaction.within(
                     begin(),

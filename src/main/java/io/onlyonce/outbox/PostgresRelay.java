@@ -19,6 +19,7 @@ final class PostgresRelay extends RelayStore {
 
     private final String fetch;
     private final String mark;
+    private final String markFree;
     private final String block;
 
     PostgresRelay(SchemaName schema, boolean delete) {
@@ -51,26 +52,37 @@ final class PostgresRelay extends RelayStore {
         fetch = ready + ";\n" + due + ";\nCOMMIT"; // read only, and no trip of its own to end it
         String change =
                 delete
-                        ? "DELETE FROM %1$s.outbox_event e USING"
+                        ? "DELETE FROM %1$s.outbox_event e USING "
                         : "UPDATE %1$s.outbox_event e SET state = 1, published_at ="
-                                + " pg_catalog.clock_timestamp() FROM";
+                                + " pg_catalog.clock_timestamp() FROM ";
         // The lease's row is locked, so that no other relay can take the bucket before this is
         // committed. The buckets that are held become the bits of one number: joined, each event
         // would be compared with each bucket.
-        mark =
-                ("""
+        String held =
+                """
                 WITH held AS MATERIALIZED (
                     SELECT l.bucket FROM %1$s.outbox_lease l
                     JOIN unnest(?::int2[], ?::int8[]) AS o (bucket, token) ON l.bucket = o.bucket AND l.token = o.token
                     WHERE l.expires_at > pg_catalog.clock_timestamp()
-                    ORDER BY l.bucket FOR UPDATE OF l)
+                    ORDER BY l.bucket FOR UPDATE OF l)\
+                """;
+        String those =
                 """
-                                + change
+                unnest(?::int2[], ?::int8[]) AS k (bucket, seq)
+                WHERE (SELECT pg_catalog.bit_or(1::int8 << bucket) FROM held) >> k.bucket & 1 = 1
+                    AND e.bucket = k.bucket AND e.seq = k.seq AND e.state = 0\
+                """;
+        mark = (held + "\n" + change + those).formatted(schema);
+        markFree =
+                (held
                                 + """
-                                 unnest(?::int2[], ?::int8[]) AS k (bucket, seq)
-                                WHERE (SELECT pg_catalog.bit_or(1::int8 << bucket) FROM held) >> k.bucket & 1 = 1
-                                    AND e.bucket = k.bucket AND e.seq = k.seq AND e.state = 0\
-                                """)
+                                , free AS MATERIALIZED (
+                                    SELECT e.event_key, e.tenant FROM %1$s.outbox_event e,
+                                """
+                                + those
+                                + " FOR UPDATE OF e SKIP LOCKED)\n"
+                                + change
+                                + "free f WHERE e.event_key = f.event_key AND e.tenant = f.tenant")
                         .formatted(schema);
         block =
                 """
@@ -142,7 +154,8 @@ final class PostgresRelay extends RelayStore {
             Connection connection,
             String settings,
             Map<Integer, Long> tokens,
-            List<StoredEvent> events)
+            List<StoredEvent> events,
+            boolean spare)
             throws SQLException {
         // A plan made for a tiny table must not read a large one whole. And nobody waits for the
         // disk: a mark that a crash of the server takes back is a delivery that is repeated.
@@ -150,7 +163,7 @@ final class PostgresRelay extends RelayStore {
                 settings
                         + "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; "
                         + "SET LOCAL synchronous_commit = off; "
-                        + mark
+                        + (spare ? markFree : "SET LOCAL lock_timeout = 250; " + mark)
                         + "; COMMIT"; // not reached if the mark fails
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setArray(1, connection.createArrayOf("int2", tokens.keySet().toArray()));
@@ -171,6 +184,21 @@ final class PostgresRelay extends RelayStore {
             }
             return count;
         }
+    }
+
+    /**
+     * Unless somebody has it in hand: who appends it again locks it until the end of a transaction
+     * that may take long, and a relay that waited would keep the lease from all others.
+     */
+    @Override
+    String one(String joins, SchemaName schema, String states) {
+        return joins
+                + """
+                (SELECT event_key, tenant FROM %s.outbox_event
+                    WHERE event_key = ? AND tenant = ? AND state IN (%s) FOR UPDATE SKIP LOCKED) f
+                WHERE e.event_key = f.event_key AND e.tenant = f.tenant\
+                """
+                        .formatted(schema, states);
     }
 
     @Override

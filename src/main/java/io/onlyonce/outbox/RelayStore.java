@@ -19,6 +19,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -45,23 +46,14 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
     private final String lock;
 
     RelayStore(SchemaName schema, String now, boolean delete) {
-        charge =
-                """
-                UPDATE %s.outbox_event SET state = ?, attempts = ?, last_error = ?
-                WHERE event_key = ? AND tenant = ? AND state IN (0, 3)\
-                """
-                        .formatted(schema);
-        waits =
-                """
-                UPDATE %s.outbox_event SET state = 3 WHERE event_key = ? AND tenant = ? AND state = 0\
-                """
-                        .formatted(schema);
+        String set = "UPDATE %s.outbox_event e SET ".formatted(schema);
+        charge = set + "state = ?, attempts = ?, last_error = ?" + one(" FROM ", schema, "0, 3");
+        waits = set + "state = 3" + one(" FROM ", schema, "0");
         markWaiting =
-                (delete
-                                ? "DELETE FROM %s.outbox_event"
-                                : "UPDATE %s.outbox_event SET state = 1, published_at = " + now)
-                        .concat(" WHERE event_key = ? AND tenant = ? AND state = 3")
-                        .formatted(schema);
+                delete
+                        ? "DELETE FROM %s.outbox_event e".formatted(schema)
+                                + one(" USING ", schema, "3")
+                        : set + "state = 1, published_at = " + now + one(" FROM ", schema, "3");
         // blocked_until as it was read: an operator who requeues in this moment changes it, and
         // keeps the row.
         emptied =
@@ -123,16 +115,32 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
             List<Due> emptied,
             boolean othersWait) {}
 
+    /**
+     * What of it came about, because its bucket was still held and nobody was faster.
+     *
+     * @param marked how many events were marked as published
+     * @param charged the failures that are stored
+     */
+    record Settled(int marked, List<Failure> charged) {}
+
+    /** Of a change: the one event with this key and tenant, if its state is one of these. */
+    abstract String one(String joins, SchemaName schema, String states);
+
     /** Reads the first ready events of these buckets, in their order, and what is due. */
     abstract Fetched fetch(Connection connection, String settings, List<Integer> buckets, int limit)
             throws SQLException;
 
-    /** Marks ready events of the buckets that are still held; returns how many. */
+    /**
+     * Marks ready events of the buckets that are still held; returns how many.
+     *
+     * @param spare leaves out what somebody has in hand; else this fails with 55P03 after a moment
+     */
     abstract int markPublished(
             Connection connection,
             String settings,
             Map<Integer, Long> tokens,
-            List<StoredEvent> events)
+            List<StoredEvent> events,
+            boolean spare)
             throws SQLException;
 
     /**
@@ -141,8 +149,8 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
      */
     abstract String block();
 
-    /** Settles what belongs to buckets that are still held; returns how many were marked. */
-    final int settle(Connection connection, Map<Integer, Long> tokens, Settlement settlement)
+    /** Settles what belongs to buckets that are still held. */
+    final Settled settle(Connection connection, Map<Integer, Long> tokens, Settlement settlement)
             throws SQLException {
         Map<Integer, Boolean> held = new TreeMap<>();
         for (var lease : new TreeMap<>(tokens).entrySet()) {
@@ -152,10 +160,11 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
         for (StoredEvent event : settlement.publishedWaiting()) {
             marked += held.getOrDefault(event.bucket(), false) ? mark(connection, event) : 0;
         }
+        List<Failure> charged = new ArrayList<>();
         for (Failure failure : settlement.failures()) {
-            if (held.getOrDefault(failure.event().bucket(), false)) {
-                boolean isCharged = charge(connection, failure);
-                if (isCharged && (failure.backoffMicros() != null || settlement.othersWait())) {
+            if (held.getOrDefault(failure.event().bucket(), false) && charge(connection, failure)) {
+                charged.add(failure);
+                if (failure.backoffMicros() != null || settlement.othersWait()) {
                     block(
                             connection,
                             failure.event(),
@@ -174,7 +183,7 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
                 unblock(connection, due);
             }
         }
-        return marked;
+        return new Settled(marked, charged);
     }
 
     /** Locks the lease of a bucket; false if it is not held any more. */

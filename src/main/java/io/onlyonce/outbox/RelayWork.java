@@ -3,9 +3,11 @@ package io.onlyonce.outbox;
 import io.onlyonce.outbox.RelayStore.Due;
 import io.onlyonce.outbox.RelayStore.Failure;
 import io.onlyonce.outbox.RelayStore.Fetched;
+import io.onlyonce.outbox.RelayStore.Settled;
 import io.onlyonce.outbox.RelayStore.Settlement;
 import io.onlyonce.sql.Deadline;
 import io.onlyonce.sql.RelaySetup;
+import io.onlyonce.sql.SqlState;
 import io.onlyonce.sql.Transaction;
 import io.onlyonce.tx.RetryPolicy;
 import io.onlyonce.tx.TransactionOptions;
@@ -25,6 +27,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
 /**
@@ -42,6 +45,7 @@ final class RelayWork {
     private final Ownership owned;
     private final Calls calls;
     private final Health health;
+    private final BooleanSupplier isHalted; // asked before each call: a round may have hundreds
     private final Suspects suspects = new Suspects();
     private final ReentrantLock publishing = new ReentrantLock(); // one call at a time
     private final Lane first = new Lane();
@@ -51,9 +55,15 @@ final class RelayWork {
     /** What was found in these buckets, and under which leases. */
     private record Page(List<Integer> buckets, Map<Integer, Long> under, Fetched fetched) {}
 
-    RelayWork(RelaySetup setup, OutboxMode mode, EventPublisher publisher, RelayOptions options) {
+    RelayWork(
+            RelaySetup setup,
+            OutboxMode mode,
+            EventPublisher publisher,
+            RelayOptions options,
+            BooleanSupplier isHalted) {
         this.setup = setup;
         this.options = options;
+        this.isHalted = isHalted;
         TransactionOptions base =
                 TransactionOptions.readCommitted()
                         .withRetry(RetryPolicy.standard())
@@ -77,11 +87,6 @@ final class RelayWork {
 
     boolean isOverrun() {
         return calls.abandoned() >= Calls.MAX_ABANDONED;
-    }
-
-    /** The publisher is said to work again. */
-    void forgive() {
-        suspects.publisherWorks();
     }
 
     void leave() {
@@ -206,7 +211,7 @@ final class RelayWork {
         try {
             publishing.lockInterruptibly();
             try {
-                if (isOverrun()) {
+                if (isOverrun() || isHalted.getAsBoolean()) {
                     return 0;
                 }
                 owned.renew(); // a call must not begin with an old lease
@@ -249,32 +254,41 @@ final class RelayWork {
         String error = String.valueOf(failure.getMessage());
         Failure set =
                 verdict.guilty()
-                        ? charged(event, error)
+                        ? attempt(event, error)
                         : new Failure(
                                 event,
                                 event.attempts(),
                                 error,
                                 jittered(options.backoff(verdict.failures())));
-        settle(List.of(), List.of(set), List.of(), List.of());
-        if (verdict.guilty()) {
-            health.isolated(event.bucket());
+        List<Failure> charged = settle(List.of(), List.of(set), List.of(), List.of()).charged();
+        if (!verdict.guilty()) {
+            return 0;
         }
-        return 0;
+        health.isolated(event.bucket());
+        return note(charged);
     }
 
-    private Failure charged(StoredEvent event, String error) {
+    private Failure attempt(StoredEvent event, String error) {
         int attempts = event.attempts() + 1;
-        counts.failed.incrementAndGet();
-        if (attempts < options.attempts()) {
-            return new Failure(event, attempts, error, jittered(options.backoff(attempts)));
+        boolean isLast = attempts >= options.attempts();
+        return new Failure(
+                event, attempts, error, isLast ? null : jittered(options.backoff(attempts)));
+    }
+
+    /** Counts what is stored; returns how many events were put aside, so that others may go on. */
+    private int note(List<Failure> charged) {
+        counts.failed.addAndGet(charged.size());
+        for (Failure failure : charged) {
+            if (failure.backoffMicros() == null) {
+                counts.dead.incrementAndGet();
+                suspects.clear(failure.event());
+                log.error(
+                        "an event of type {} failed {} times and is a dead letter now",
+                        failure.event().event().type(),
+                        failure.attempts());
+            }
         }
-        counts.dead.incrementAndGet();
-        suspects.clear(event);
-        log.error(
-                "an event of type {} failed {} times and is a dead letter now",
-                event.event().type(),
-                attempts);
-        return new Failure(event, attempts, error, null);
+        return charged.size();
     }
 
     private static long jittered(Duration ceiling) {
@@ -292,28 +306,42 @@ final class RelayWork {
             StoredEvent event = batch.get(i);
             switch (results.get(i).kind()) {
                 case PUBLISHED -> (event.waiting() ? waiting : ready).add(event);
-                case FAILED -> failures.add(charged(event, results.get(i).error().orElse("")));
+                case FAILED -> failures.add(attempt(event, results.get(i).error().orElse("")));
                 case NOT_TRIED -> {}
             }
         }
         ready.forEach(suspects::clear);
         waiting.forEach(suspects::clear);
         int marked = 0;
+        int putAside = 0;
         try {
             marked += ready.isEmpty() ? 0 : mark(ready);
             if (!waiting.isEmpty() || !failures.isEmpty()) {
                 List<Due> done =
                         emptied.filter(due -> failures.isEmpty()).map(List::of).orElse(List.of());
-                marked += settle(waiting, failures, List.of(), done);
+                Settled settled = settle(waiting, failures, List.of(), done);
+                marked += settled.marked();
+                putAside = note(settled.charged());
             }
         } finally { // a mark that was lost on its way counts too
             counts.published.addAndGet(marked);
             counts.unmarked.addAndGet(ready.size() + waiting.size() - marked);
         }
-        return marked;
+        return marked + putAside;
     }
 
     private int mark(List<StoredEvent> events) throws SQLException {
+        try {
+            return mark(events, false);
+        } catch (SQLException e) {
+            if (!SqlState.is(SqlState.LOCK_NOT_AVAILABLE, e)) {
+                throw e;
+            }
+            return mark(events, true); // one is being appended again: it is delivered once more
+        }
+    }
+
+    private int mark(List<StoredEvent> events, boolean spare) throws SQLException {
         var count = new int[1];
         Map<Integer, Long> tokens = owned.tokens(buckets(events));
         Transaction.within(
@@ -322,7 +350,7 @@ final class RelayWork {
                         transaction,
                         Deadline.after(options.lease()),
                         (connection, settings) -> {
-                            count[0] = store.markPublished(connection, settings, tokens, events);
+                            count[0] = store.markPublished(connection, settings, tokens, events, spare);
                             return "one statement";
                         }),
                 tx -> {
@@ -332,7 +360,7 @@ final class RelayWork {
         return count[0];
     }
 
-    private int settle(
+    private Settled settle(
             List<StoredEvent> publishedWaiting,
             List<Failure> failures,
             List<StoredEvent> behind,
@@ -348,9 +376,10 @@ final class RelayWork {
         return Transaction.within(
                 Transaction.begin(setup.dataSource(), transaction, Deadline.after(options.lease())),
                 tx -> {
-                    int marked = store.settle(tx.connection(), owned.tokens(buckets), settlement);
+                    Settled settled =
+                            store.settle(tx.connection(), owned.tokens(buckets), settlement);
                     tx.commit();
-                    return marked;
+                    return settled;
                 });
     }
 

@@ -41,7 +41,7 @@ final class Suspects {
         return new Verdict(lastSuccess - before.lastFailure() > 0, failures);
     }
 
-    /** The publisher took something, or is said to work again. */
+    /** The publisher took something. */
     synchronized void publisherWorks() {
         lastSuccess = System.nanoTime();
     }

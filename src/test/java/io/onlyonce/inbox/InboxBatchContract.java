@@ -1,5 +1,7 @@
 package io.onlyonce.inbox;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.onlyonce.OnlyOnce;
@@ -185,6 +187,63 @@ abstract class InboxBatchContract extends DatabaseContract {
         InboxBatch again = inbox.processAll(messages, Mailroom::apply);
         assertThat(again.isDone()).isTrue();
         assertThat(effects(messages)).isEqualTo(230);
+    }
+
+    @Test
+    void behind_a_copy_with_another_payload_later_messages_of_its_key_are_skipped()
+            throws Exception {
+        List<InboxMessage> messages = messages("behind-a-copy", 3);
+        InboxMessage first = messages.get(0).withOrderingKey("k");
+        InboxMessage other = Mailroom.message(first.id(), "other").withOrderingKey("k");
+        InboxMessage later = messages.get(1).withOrderingKey("k");
+
+        InboxBatch batch =
+                inbox.processAll(
+                        List.of(first, other, later, later, messages.get(2)), Mailroom::apply);
+
+        assertThat(batch.answers())
+                .containsExactly(
+                        new Processed(),
+                        new IdentityViolation(),
+                        new Skipped(),
+                        new Skipped(),
+                        new Processed());
+        assertThat(effects(messages)).isEqualTo(2);
+    }
+
+    @Test
+    void an_interrupt_of_the_work_ends_the_batch_and_is_not_lost() throws Exception {
+        List<InboxMessage> messages = messages("interrupted", 3);
+
+        InboxBatch batch =
+                inbox.processAll(
+                        messages,
+                        incoming -> {
+                            Mailroom.apply(incoming);
+                            throw new InterruptedException("the consumer is to end");
+                        });
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(batch.answers()).hasSize(3).hasOnlyElementsOfType(Failed.class);
+        assertThat(batch.answers().stream().distinct()).hasSize(1);
+        assertThat(effects(messages)).isZero();
+    }
+
+    @Test
+    void the_failure_of_one_tenant_skips_no_message_of_another() throws Exception {
+        String id = Mailroom.id("tenants");
+        InboxMessage guilty = InboxMessage.of("acme", "orders", id + ":1", id.getBytes(UTF_8));
+        InboxMessage stranger = InboxMessage.of("other", "orders", id + ":2", id.getBytes(UTF_8));
+
+        InboxBatch batch =
+                inbox.processAll(
+                        List.of(
+                                guilty.withOrderingKey("case-1"),
+                                stranger.withOrderingKey("case-1")),
+                        refusing(guilty));
+
+        assertThat(batch.answers().get(0)).isInstanceOf(Failed.class);
+        assertThat(batch.answers().get(1)).isEqualTo(new Processed());
     }
 
     @Test

@@ -74,6 +74,22 @@ class LeaseFaultsTest {
     }
 
     @Test
+    void a_relay_that_stops_before_it_owned_a_bucket_is_not_counted_any_more() throws Exception {
+        try (OutboxRelay one = once.relay(recorder)) {
+            one.runOnce();
+            OutboxRelay two = once.relay(recorder);
+            two.runOnce();
+            assertThat(two.stats().buckets()).isZero();
+
+            assertThat(two.stop(LONG)).isTrue();
+
+            assertThat(db.count("SELECT count(*) FROM onlyonce.outbox_relay"))
+                    .as("the first would give up half of its buckets for nobody")
+                    .isEqualTo(1);
+        }
+    }
+
+    @Test
     void a_relay_without_the_lease_lets_no_aggregate_go_on() throws Exception {
         append(RelayContract.event("a", 2));
         db.execute(
@@ -140,6 +156,26 @@ class LeaseFaultsTest {
                                             + " blocked_until = 'infinity'"))
                     .as("blocked for ever without a dead letter")
                     .isZero();
+        }
+    }
+
+    @Test
+    void without_the_lease_nothing_is_charged_and_nothing_counted() throws Exception {
+        append(RelayContract.event("a", 1));
+        EventPublisher publisher =
+                events -> {
+                    db.execute("UPDATE onlyonce.outbox_lease SET token = token + 1");
+                    return List.of(PublishResult.failed("no"));
+                };
+        RelayOptions options =
+                RelayOptions.standard().withAttempts(1, Duration.ofMillis(1), Duration.ofMillis(1));
+        try (OutboxRelay relay = once.relay(publisher, options)) {
+            assertThat(relay.runOnce()).isZero();
+
+            assertThat(db.count("SELECT count(*) FROM onlyonce.outbox_event WHERE state = 0"))
+                    .isEqualTo(1);
+            assertThat(relay.stats().failed()).isZero();
+            assertThat(relay.stats().dead()).isZero();
         }
     }
 

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A relay whose publisher does what publishers must not do. */
@@ -164,6 +165,65 @@ class PublisherFaultsTest {
             relay.runOnce();
         } catch (SQLException | InterruptedException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void once_paused_a_round_makes_no_further_call() throws Exception {
+        for (int n = 1; n <= 10; n++) {
+            append(RelayContract.event("a" + n, 1));
+        }
+        recorder.answer(event -> PublishResult.failed("no")); // to be offered one by one
+        var relay = new AtomicReference<OutboxRelay>();
+        EventPublisher publisher =
+                events -> {
+                    relay.get().pause();
+                    return recorder.publish(events);
+                };
+        try (OutboxRelay pausing = once.relay(publisher, RelayContract.quick())) {
+            relay.set(pausing);
+            pausing.runOnce();
+            recorder.answer(event -> PublishResult.published());
+            pausing.resume();
+            Await.until(
+                    LONG,
+                    () ->
+                            db.count(
+                                            "SELECT count(*) FROM onlyonce.outbox_blocked WHERE"
+                                                    + " blocked_until <= clock_timestamp()")
+                                    == 10,
+                    "all are due");
+
+            assertThat(pausing.runOnce()).isEqualTo(1);
+
+            assertThat(recorder.keys()).as("what was under way").hasSize(1);
+            assertThat(pausing.stats().published()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void resuming_during_an_outage_charges_nobody() throws Exception {
+        append(RelayContract.event("a", 1));
+        recorder.answer(
+                event -> {
+                    throw new IllegalStateException("the broker is away");
+                });
+        try (OutboxRelay relay = once.relay(recorder, RelayContract.quick())) {
+            for (int failed = 1; failed <= 5; failed++) {
+                int calls = failed;
+                Await.until(
+                        LONG,
+                        () -> {
+                            relay.runOnce();
+                            return relay.stats().failedCalls() >= calls;
+                        },
+                        "one more call has failed");
+                relay.pause();
+                relay.resume(); // hope is no proof
+            }
+
+            assertThat(relay.stats().failed()).isZero();
+            assertThat(relay.stats().dead()).isZero();
         }
     }
 }

@@ -231,6 +231,26 @@ abstract class RelayContract extends DatabaseContract {
     }
 
     @Test
+    void run_once_is_not_zero_while_others_are_ready_behind_those_that_failed() throws Exception {
+        append("acme", event("a", 1), event("b", 1), event("c", 1));
+        recorder.answer(
+                e ->
+                        e.aggregateId().equals("c")
+                                ? PublishResult.published()
+                                : PublishResult.failed("no"));
+        RelayOptions hours =
+                quick().withAttempts(3, Duration.ofHours(1), Duration.ofHours(1)).withBatch(1);
+        OutboxRelay relay = relay(recorder, hours);
+
+        while (relay.runOnce() > 0) {
+            // as a scheduler does
+        }
+
+        assertThat(recorder.keys()).containsExactly("c:1");
+        assertThat(relay.stats().failed()).isEqualTo(2);
+    }
+
+    @Test
     void an_event_that_fails_too_often_is_a_dead_letter_and_its_aggregate_waits() throws Exception {
         append("acme", event("a", 1), event("a", 2), event("b", 1));
         recorder.answer(

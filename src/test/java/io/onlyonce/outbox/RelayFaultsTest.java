@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.Schema;
 import io.onlyonce.ground.Await;
+import io.onlyonce.ground.FaultProxy;
 import io.onlyonce.ground.TestDatabase;
 
 import org.junit.jupiter.api.AfterEach;
@@ -179,6 +180,22 @@ class RelayFaultsTest {
                         return connections.get() - before <= 2;
                     },
                     "a poll is one trip again");
+        }
+    }
+
+    @Test
+    void stop_returns_by_its_deadline_while_the_database_is_silent() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to(db.target())) {
+            OnlyOnce far = OnlyOnce.on(db.poolThrough(proxy, 4)).withoutExpiry().build();
+            OutboxRelay relay = far.relay(recorder);
+            relay.runOnce();
+            proxy.silenceOn("outbox_lease");
+            long begin = System.nanoTime();
+
+            assertThat(relay.stop(Duration.ofMillis(500))).isFalse();
+
+            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(LONG.dividedBy(3));
+            proxy.reset();
         }
     }
 }
