@@ -109,7 +109,8 @@ public final class Retention implements AutoCloseable {
             if (chunk.state() == Sweep.State.ELSEWHERE) {
                 return End.ELSEWHERE;
             }
-            tally.add(sweep.kind(), chunk.taken());
+            tally.add(sweep.rule().kind(), chunk.taken());
+            tell(sweep.rule(), chunk.taken().rows());
             if (chunk.state() == Sweep.State.MORE) {
                 sweeps.add(sweep);
                 progress.accept(tally.report(End.NOT_YET, 0));
@@ -117,6 +118,13 @@ public final class Retention implements AutoCloseable {
             }
         }
         return End.DONE;
+    }
+
+    /** Between chunks, without a connection or a lock in hand; who blocks here blocks this run. */
+    private void tell(Rule rule, long rows) {
+        if (rows > 0 && rule.set().isEmpty()) {
+            setup.observer().tell(listener -> listener.purged(rule.table(), rows));
+        }
     }
 
     private boolean isStopped() {
@@ -154,6 +162,27 @@ public final class Retention implements AutoCloseable {
         return tally.report(End.NOT_YET, due.total());
     }
 
+    /**
+     * How long the row that has waited longest could have been gone; zero if nothing is due. Asks
+     * for the first row of each table, on the database's clock; whoever runs retention, and whether
+     * anybody does.
+     */
+    public Duration lag() throws SQLException {
+        try {
+            return read(
+                    connection -> {
+                        Duration longest = Duration.ZERO;
+                        for (Step step : steps) {
+                            Duration lag = step.lag(connection);
+                            longest = lag.compareTo(longest) > 0 ? lag : longest;
+                        }
+                        return longest;
+                    });
+        } catch (SQLException e) {
+            throw explained(e);
+        }
+    }
+
     private long countLeft() throws SQLException {
         return read(
                 connection -> {
@@ -165,7 +194,7 @@ public final class Retention implements AutoCloseable {
                 });
     }
 
-    private long read(Transaction.Read<Long> read) throws SQLException {
+    private <T> T read(Transaction.Read<T> read) throws SQLException {
         TransactionOptions base = TransactionOptions.readCommitted();
         return Transaction.read(
                 setup.dataSource(),

@@ -21,7 +21,7 @@ final class LargeTables {
                 CASE WHEN n % 1000 = 0 THEN 0 ELSE 1 END, 1, 'MARK' || lpad(n::text, 12, '0'), 'op-' || n % 7,
                 'caller-' || n % 20, 'acme', decode(repeat('00', 32), 'hex'), CASE WHEN n % 1000 = 0 THEN NULL ELSE 'json' END,
                 CASE WHEN n % 1000 = 0 THEN NULL ELSE '{}'::bytea END, 'Account'
-            FROM (SELECT n, now() - (ROWS - n) * interval '365 days' / ROWS AS t,
+            FROM (SELECT n, now() - (1 - n / ROWS::float8) * interval '365 days' AS t,
                 CASE WHEN n % 100 = 1 THEN -1 ELSE 1 END * (n % 1000 + 1) * interval '1 minute' AS f
                 FROM generate_series(1, ROWS) AS n) s;
             INSERT INTO onlyonce.inbox_message (received_at, processed_at, status, hash_version, message_id, source, consumer,

@@ -276,6 +276,27 @@ abstract class RetentionContract extends DatabaseContract {
     }
 
     @Test
+    void the_lag_is_how_long_the_oldest_row_that_is_due_could_have_gone() throws Exception {
+        Retention retention = once.retention();
+        String forgotten = Attic.run(once, "pay");
+        Attic.age(db, forgotten, 13);
+        Attic.leave(once, db, "pay");
+        assertThat(retention.lag()).as("nothing is due").isZero();
+
+        Attic.age(db, forgotten, 3); // 14 days, and then two
+        assertThat(retention.lag()).isBetween(Duration.ofDays(2), Duration.ofHours(49));
+        once.inbox("billing")
+                .process(InboxMessage.of("acme", "orders", "old", new byte[] {1}), work -> {});
+        db.execute(
+                "UPDATE onlyonce.inbox_message SET received_at = received_at - INTERVAL '35' DAY,"
+                        + " processed_at = processed_at - INTERVAL '35' DAY");
+        assertThat(retention.lag()).isBetween(Duration.ofDays(5), Duration.ofHours(121));
+
+        retention.runOnce(Attic.LONG);
+        assertThat(retention.lag()).isZero();
+    }
+
+    @Test
     void it_goes_in_chunks_and_tells_of_its_progress() throws Exception {
         Attic.fill(db, "pay", 4_000);
         List<Long> progress = new ArrayList<>();
