@@ -59,7 +59,7 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
         markWaiting =
                 (delete
                                 ? "DELETE FROM %s.outbox_event"
-                                : "UPDATE %s.outbox_event SET state = 1, published_at = " + now)
+                                : "UPDATE %s.outbox_event SET state = 1, settled_at = " + now)
                         .concat(" WHERE event_key = ? AND tenant = ? AND state = 3")
                         .formatted(schema);
         // blocked_until as it was read: an operator who requeues in this moment changes it, and

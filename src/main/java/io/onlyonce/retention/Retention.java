@@ -23,8 +23,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Removes what has served its time: forgotten commands, processed messages, published events; never
- * what is in flight, unexpired, unresolved, unpublished or a dead letter.
+ * Removes what has served its time: forgotten commands, processed messages, events that were
+ * published or discarded; never what is in flight, unexpired, unresolved, unpublished or a dead
+ * letter.
  *
  * <p>All times are compared on the database's clock. Rows go in chunks, each a transaction of its
  * own that waits for nobody and holds its rows no longer than a bound; what others hold is left to
