@@ -83,7 +83,7 @@ CREATE TABLE IF NOT EXISTS onlyonce.outbox_event (
     seq               bigint GENERATED ALWAYS AS IDENTITY,
     aggregate_version bigint,
     created_at        timestamp(6) WITH TIME ZONE DEFAULT CURRENT_TIMESTAMP NOT NULL,
-    published_at      timestamp(6) WITH TIME ZONE,
+    settled_at        timestamp(6) WITH TIME ZONE,
     event_id          uuid NOT NULL,
     bucket            smallint NOT NULL,
     state             smallint DEFAULT 0 NOT NULL,
@@ -101,12 +101,12 @@ CREATE TABLE IF NOT EXISTS onlyonce.outbox_event (
     CONSTRAINT outbox_event_pkey PRIMARY KEY (event_key, tenant),
     CONSTRAINT outbox_event_bucket CHECK (bucket BETWEEN 0 AND 63),
     CONSTRAINT outbox_event_attempts CHECK (attempts >= 0),
-    CONSTRAINT outbox_event_state CHECK (state BETWEEN 0 AND 4 AND (state = 1) = (published_at IS NOT NULL))
+    CONSTRAINT outbox_event_state CHECK (state BETWEEN 0 AND 4 AND (state IN (1, 4)) = (settled_at IS NOT NULL))
 );
 CREATE INDEX IF NOT EXISTS onlyonce.outbox_event_ready ON onlyonce.outbox_event (state, bucket, seq);
 CREATE INDEX IF NOT EXISTS onlyonce.outbox_event_waiting
     ON onlyonce.outbox_event (aggregate_id, aggregate_type, tenant, seq);
-CREATE INDEX IF NOT EXISTS onlyonce.outbox_event_published ON onlyonce.outbox_event (published_at);
+CREATE INDEX IF NOT EXISTS onlyonce.outbox_event_settled ON onlyonce.outbox_event (settled_at);
 
 CREATE TABLE IF NOT EXISTS onlyonce.outbox_lease (
     expires_at timestamp(6) WITH TIME ZONE DEFAULT TIMESTAMP WITH TIME ZONE '0001-01-01 00:00:00+00' NOT NULL,

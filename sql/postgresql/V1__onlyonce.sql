@@ -117,7 +117,7 @@ CREATE TABLE onlyonce.outbox_event (
     seq               bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,    -- order within a transaction, not across
     aggregate_version bigint,
     created_at        timestamptz NOT NULL DEFAULT now(),
-    published_at      timestamptz,
+    settled_at        timestamptz,                      -- when it was published or discarded; retention counts from here
     event_id          uuid        NOT NULL,             -- derived from tenant and event key: the same for ever
     bucket            onlyonce.bucket NOT NULL,           -- hash of the aggregate; one relay at a time owns a bucket
     state             onlyonce.event_state NOT NULL DEFAULT 0,
@@ -133,7 +133,7 @@ CREATE TABLE onlyonce.outbox_event (
     payload           bytea       NOT NULL,
 
     CONSTRAINT outbox_event_pkey PRIMARY KEY (event_key, tenant),
-    CONSTRAINT outbox_event_state CHECK ((state = 1) = (published_at IS NOT NULL))
+    CONSTRAINT outbox_event_state CHECK ((state IN (1, 4)) = (settled_at IS NOT NULL))
 ) WITH (
     autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0.01,
     autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.01,
@@ -142,7 +142,8 @@ CREATE TABLE onlyonce.outbox_event (
 CREATE INDEX outbox_event_ready ON onlyonce.outbox_event (bucket, seq) WHERE state = 0;
 CREATE INDEX outbox_event_waiting ON onlyonce.outbox_event (aggregate_id, aggregate_type, tenant, seq) WHERE state = 3;
 CREATE INDEX outbox_event_dead ON onlyonce.outbox_event (seq) WHERE state = 2;
-CREATE INDEX outbox_event_published ON onlyonce.outbox_event (published_at) WHERE state = 1;
+-- One for published and discarded events: an index more would be opened and locked by every command that appends.
+CREATE INDEX outbox_event_settled ON onlyonce.outbox_event (settled_at) WHERE settled_at IS NOT NULL;
 
 -- Who may publish a bucket's events, until when (on the database's clock), and the fencing token that proves it.
 CREATE TABLE onlyonce.outbox_lease (

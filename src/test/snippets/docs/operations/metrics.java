@@ -10,6 +10,7 @@ import io.onlyonce.docs.Harness;
 import io.onlyonce.observe.*;
 import io.onlyonce.observe.MicrometerListener.Polled;
 import io.onlyonce.payload.PayloadHash;
+import io.onlyonce.retention.Retention;
 import java.sql.*;
 import java.time.*;
 import java.util.*;
@@ -22,11 +23,9 @@ public class metrics extends Harness {
         Number of(Connection connection) throws SQLException;
     }
 
-    private Number asked(Question question) {
+    private Number asked(Question question) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
             return question.of(connection);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
         }
     }
 

@@ -49,7 +49,7 @@ record HandWritten(DataSource pool) implements Variant {
                 CASE WHEN pg_catalog.now() OPERATOR(pg_catalog.=) ? THEN ?::int2 ELSE onlyonce.refuse('OO001', 'not this transaction')::int::int2 END,
                 ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
             INSERT INTO onlyonce.outbox_event AS e (tenant, command_id, aggregate_version, event_id, bucket, event_key,
-                aggregate_type, aggregate_id, event_type, headers, payload, state, published_at)
+                aggregate_type, aggregate_id, event_type, headers, payload, state, settled_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL)
             ON CONFLICT (event_key, tenant) DO UPDATE SET event_key = e.event_key
             WHERE CASE WHEN (e.payload, e.event_type, e.aggregate_type, e.aggregate_id)

@@ -13,8 +13,8 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
 
 /**
  * Meters for Micrometer, which is an optional dependency: {@code
@@ -33,7 +33,10 @@ public final class MicrometerListener implements OnlyOnceListener {
         OUTBOX_BACKLOG("onlyonce.outbox.backlog"),
         /** Seconds since the oldest of them was committed. */
         OUTBOX_LAG("onlyonce.outbox.lag"),
-        /** Seconds since the oldest row that the purge may take could have been taken. */
+        /**
+         * Seconds since the oldest row that the purge may take could have been taken: {@code
+         * Retention.lag}.
+         */
         PURGE_LAG("onlyonce.purge.lag");
 
         private final String meter;
@@ -76,22 +79,33 @@ public final class MicrometerListener implements OnlyOnceListener {
      * Registers a gauge. The value is asked for at every scrape, on the registry's thread: give a
      * query that is cheap, or a number that you keep. If it throws, the gauge has no value.
      */
-    public MicrometerListener polling(Polled what, Supplier<? extends Number> value) {
+    public MicrometerListener polling(Polled what, Callable<? extends Number> value) {
         gauge(what.meter, Tags.empty(), value);
         return this;
     }
 
     /** Registers {@code onlyonce.records} for one table; an estimate is good enough. */
-    public MicrometerListener pollingRecords(String table, Supplier<? extends Number> value) {
+    public MicrometerListener pollingRecords(String table, Callable<? extends Number> value) {
         gauge("onlyonce.records", Tags.of("table", table), value);
         return this;
     }
 
-    private void gauge(String name, Tags tags, Supplier<? extends Number> value) {
-        Gauge.builder(name, value, v -> v.get().doubleValue())
+    private void gauge(String name, Tags tags, Callable<? extends Number> value) {
+        Gauge.builder(name, value, v -> ask(name, v))
                 .tags(tags)
                 .strongReference(true)
                 .register(registry);
+    }
+
+    /** What it throws ends in the registry, which logs it once. */
+    private static double ask(String name, Callable<? extends Number> value) {
+        try {
+            return value.call().doubleValue();
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException(name + " has no value: " + e.getClass().getName(), e);
+        }
     }
 
     @Override

@@ -39,6 +39,6 @@ public interface OnlyOnceListener {
      */
     default void versionChecked(String projection, Advance.Kind answer) {}
 
-    /** Retention has removed rows of a table, archived or not. */
+    /** Retention has removed a chunk of rows of a table, archived or not. */
     default void purged(String table, long rows) {}
 }

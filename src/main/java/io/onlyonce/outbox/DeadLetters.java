@@ -18,7 +18,8 @@ import java.util.List;
 public final class DeadLetters {
 
     private final String list;
-    private final String change;
+    private final String requeue;
+    private final String discard;
     private final String unblock;
 
     private DeadLetters(RelaySetup setup) {
@@ -29,11 +30,13 @@ public final class DeadLetters {
         list =
                 "SELECT %s, last_error FROM %s.outbox_event WHERE state = 2 ORDER BY seq LIMIT ?"
                         .formatted(RelayStore.COLUMNS, setup.schema());
-        change =
+        String change =
                 """
-                UPDATE %s.outbox_event SET state = ?, attempts = 0 WHERE event_key = ? AND tenant = ? AND state = 2\
-                """
-                        .formatted(setup.schema());
+                UPDATE %s.outbox_event SET state = %d, attempts = 0, settled_at = %s
+                WHERE event_key = ? AND tenant = ? AND state = 2\
+                """;
+        requeue = change.formatted(setup.schema(), 3, "NULL");
+        discard = change.formatted(setup.schema(), 4, now);
         String source =
                 """
                 SELECT %1$s, bucket, false, aggregate_id, aggregate_type, tenant FROM %2$s.outbox_event
@@ -96,22 +99,24 @@ public final class DeadLetters {
     /** Offers it again, with all its attempts; false if it is no dead letter. */
     public boolean requeue(Connection connection, String tenant, String eventKey)
             throws SQLException {
-        return change(connection, tenant, eventKey, 3);
+        return change(connection, requeue, tenant, eventKey);
     }
 
-    /** Gives it up for good, so that its aggregate goes on; false if it is no dead letter. */
+    /**
+     * Gives it up for good, so that its aggregate goes on; false if it is no dead letter. The row
+     * stays, and its key is taken, until retention removes it like a published one.
+     */
     public boolean discard(Connection connection, String tenant, String eventKey)
             throws SQLException {
-        return change(connection, tenant, eventKey, 4);
+        return change(connection, discard, tenant, eventKey);
     }
 
-    private boolean change(Connection connection, String tenant, String eventKey, int state)
+    private boolean change(Connection connection, String change, String tenant, String eventKey)
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(change);
                 PreparedStatement due = connection.prepareStatement(unblock)) {
-            statement.setInt(1, state);
-            statement.setString(2, eventKey);
-            statement.setString(3, tenant);
+            statement.setString(1, eventKey);
+            statement.setString(2, tenant);
             if (statement.executeUpdate() == 0) {
                 return false;
             }

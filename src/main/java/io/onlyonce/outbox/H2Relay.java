@@ -48,7 +48,7 @@ final class H2Relay extends RelayStore {
         mark =
                 (delete
                                 ? "DELETE FROM %s.outbox_event"
-                                : "UPDATE %s.outbox_event SET state = 1, published_at = " + NOW)
+                                : "UPDATE %s.outbox_event SET state = 1, settled_at = " + NOW)
                         .concat(" WHERE event_key = ? AND tenant = ? AND state = 0")
                         .formatted(schema);
         block =

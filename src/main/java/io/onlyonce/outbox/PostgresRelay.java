@@ -53,7 +53,7 @@ final class PostgresRelay extends RelayStore {
         String change =
                 delete
                         ? "DELETE FROM %1$s.outbox_event e USING "
-                        : "UPDATE %1$s.outbox_event e SET state = 1, published_at ="
+                        : "UPDATE %1$s.outbox_event e SET state = 1, settled_at ="
                                 + " pg_catalog.clock_timestamp() FROM ";
         // The lease's row is locked, so that no other relay can take the bucket before this is
         // committed. The buckets that are held become the bits of one number: joined, each event

@@ -53,7 +53,7 @@ abstract sealed class RelayStore permits PostgresRelay, H2Relay {
                 delete
                         ? "DELETE FROM %s.outbox_event e".formatted(schema)
                                 + one(" USING ", schema, "3")
-                        : set + "state = 1, published_at = " + now + one(" FROM ", schema, "3");
+                        : set + "state = 1, settled_at = " + now + one(" FROM ", schema, "3");
         // blocked_until as it was read: an operator who requeues in this moment changes it, and
         // keeps the row.
         emptied =

@@ -9,7 +9,7 @@ import java.time.Duration;
  * @param archived how many of them were copied to the archive
  * @param tombstones expired commands whose results were dropped
  * @param messages processed messages that were removed
- * @param events published events that were removed
+ * @param events published and discarded events that were removed
  * @param archiveRows rows of the archive that were removed
  * @param left rows that are due and still there, counted up to 10,000 per table
  * @param end why the run ended

@@ -23,8 +23,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Removes what has served its time: forgotten commands, processed messages, published events; never
- * what is in flight, unexpired, unresolved, unpublished or a dead letter.
+ * Removes what has served its time: forgotten commands, processed messages, events that were
+ * published or discarded; never what is in flight, unexpired, unresolved, unpublished or a dead
+ * letter.
  *
  * <p>All times are compared on the database's clock. Rows go in chunks, each a transaction of its
  * own that waits for nobody and holds its rows no longer than a bound; what others hold is left to
@@ -109,7 +110,8 @@ public final class Retention implements AutoCloseable {
             if (chunk.state() == Sweep.State.ELSEWHERE) {
                 return End.ELSEWHERE;
             }
-            tally.add(sweep.kind(), chunk.taken());
+            tally.add(sweep.rule().kind(), chunk.taken());
+            tell(sweep.rule(), chunk.taken().rows());
             if (chunk.state() == Sweep.State.MORE) {
                 sweeps.add(sweep);
                 progress.accept(tally.report(End.NOT_YET, 0));
@@ -117,6 +119,13 @@ public final class Retention implements AutoCloseable {
             }
         }
         return End.DONE;
+    }
+
+    /** Between chunks, without a connection or a lock in hand; who blocks here blocks this run. */
+    private void tell(Rule rule, long rows) {
+        if (rows > 0 && rule.set().isEmpty()) {
+            setup.observer().tell(listener -> listener.purged(rule.table(), rows));
+        }
     }
 
     private boolean isStopped() {
@@ -154,6 +163,27 @@ public final class Retention implements AutoCloseable {
         return tally.report(End.NOT_YET, due.total());
     }
 
+    /**
+     * How long the row that has waited longest could have been gone; zero if nothing is due. Asks
+     * for the first row of each table, on the database's clock; whoever runs retention, and whether
+     * anybody does.
+     */
+    public Duration lag() throws SQLException {
+        try {
+            return read(
+                    connection -> {
+                        Duration longest = Duration.ZERO;
+                        for (Step step : steps) {
+                            Duration lag = step.lag(connection);
+                            longest = lag.compareTo(longest) > 0 ? lag : longest;
+                        }
+                        return longest;
+                    });
+        } catch (SQLException e) {
+            throw explained(e);
+        }
+    }
+
     private long countLeft() throws SQLException {
         return read(
                 connection -> {
@@ -165,7 +195,7 @@ public final class Retention implements AutoCloseable {
                 });
     }
 
-    private long read(Transaction.Read<Long> read) throws SQLException {
+    private <T> T read(Transaction.Read<T> read) throws SQLException {
         TransactionOptions base = TransactionOptions.readCommitted();
         return Transaction.read(
                 setup.dataSource(),

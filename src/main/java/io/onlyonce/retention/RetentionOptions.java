@@ -13,7 +13,8 @@ import java.util.Set;
  * What is kept for how long. Commands say it themselves ({@code withTtl}); the rest stands here.
  * Immutable; every method makes a copy.
  *
- * @param eventsKept how long an event stays after it was published; its key is unique until then
+ * @param eventsKept how long an event stays after it was published or discarded; its key is unique
+ *     until then
  * @param messagesKept how long a message stays after it was processed; it is a duplicate until then
  * @param archivesAll whether forgotten commands of every operation are archived
  * @param archived the operations whose forgotten commands are archived
@@ -53,9 +54,9 @@ public record RetentionOptions(
     }
 
     /**
-     * Published events stay for 7 days and processed messages for 30; forgotten commands are
-     * removed without a copy, and the archive is kept for ever; chunks hold their rows for 100 ms
-     * at most.
+     * Published and discarded events stay for 7 days and processed messages for 30; forgotten
+     * commands are removed without a copy, and the archive is kept for ever; chunks hold their rows
+     * for 100 ms at most.
      */
     public static RetentionOptions standard() {
         return new RetentionOptions(
@@ -68,7 +69,7 @@ public record RetentionOptions(
                 Duration.ofMillis(100));
     }
 
-    /** How long an event stays after it was published. */
+    /** How long an event stays after it was published or discarded. */
     public RetentionOptions withEventsKept(Duration kept) {
         return new RetentionOptions(
                 kept, messagesKept, archivesAll, archived, tombstoned, archiveKept, lockBound);

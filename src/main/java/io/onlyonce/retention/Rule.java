@@ -92,13 +92,13 @@ record Rule(
                 "message_id, source, consumer, tenant");
     }
 
-    /** All that retention knows of the outbox: an event whose publication was marked. */
+    /** All that retention knows of the outbox: an event that was published or discarded. */
     private static Rule events(Duration kept) {
         return new Rule(
                 Kind.EVENTS,
                 "outbox_event",
-                "published_at",
-                "state = 1",
+                "settled_at",
+                "state IN (1, 4)",
                 kept,
                 Optional.empty(),
                 Optional.empty(),

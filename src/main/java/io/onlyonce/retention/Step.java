@@ -10,6 +10,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.Optional;
 
@@ -34,6 +35,7 @@ abstract sealed class Step permits PostgresStep, H2Step {
     private final Rule rule;
     private final String range;
     private final String count;
+    private final String oldest;
 
     Step(Rule rule, SchemaName schema, String cutOff) {
         this.rule = rule;
@@ -46,6 +48,12 @@ abstract sealed class Step permits PostgresStep, H2Step {
         count =
                 """
                 SELECT count(*) AS due_rows FROM (SELECT 1 FROM %2$s.%3$s WHERE %4$s AND %1$s <= %5$s LIMIT ?) d\
+                """
+                        .formatted(rule.time(), schema, rule.table(), condition(rule), cutOff);
+        oldest =
+                """
+                SELECT min(%1$s) AS first_time, %5$s AS cut_off FROM (
+                    SELECT %1$s FROM %2$s.%3$s WHERE %4$s AND %1$s <= %5$s ORDER BY %1$s LIMIT 1) d\
                 """
                         .formatted(rule.time(), schema, rule.table(), condition(rule), cutOff);
     }
@@ -73,6 +81,21 @@ abstract sealed class Step permits PostgresStep, H2Step {
                 OffsetDateTime first = row.getObject("first_time", OffsetDateTime.class);
                 OffsetDateTime last = row.getObject("last_time", OffsetDateTime.class);
                 return first == null ? Optional.empty() : Optional.of(new Range(first, last));
+            }
+        }
+    }
+
+    /** How long the first row that is due could have been gone; zero if none is due. */
+    final Duration lag(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(oldest)) {
+            statement.setLong(1, micros());
+            statement.setLong(bindOperation(statement, 2), micros());
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                OffsetDateTime first = row.getObject("first_time", OffsetDateTime.class);
+                return first == null
+                        ? Duration.ZERO
+                        : Duration.between(first, row.getObject("cut_off", OffsetDateTime.class));
             }
         }
     }

@@ -62,8 +62,8 @@ final class Sweep {
         return Fingerprint.of("onlyonce/1", setup.schema().value(), "retention").toLong();
     }
 
-    Rule.Kind kind() {
-        return step.rule().kind();
+    Rule rule() {
+        return step.rule();
     }
 
     /** Takes the next rows in a transaction of their own: all of them, or none. */

@@ -52,7 +52,7 @@ public final class EventRows {
         String into =
                 """
                 INSERT INTO %s.outbox_event AS e (tenant, command_id, aggregate_version, event_id, bucket, event_key,
-                    aggregate_type, aggregate_id, event_type, headers, payload, state, published_at)
+                    aggregate_type, aggregate_id, event_type, headers, payload, state, settled_at)
                 """
                         .formatted(schema);
         // A known key writes nothing if it says the same, and raises if not.

@@ -21,7 +21,7 @@ final class LargeTables {
                 CASE WHEN n % 1000 = 0 THEN 0 ELSE 1 END, 1, 'MARK' || lpad(n::text, 12, '0'), 'op-' || n % 7,
                 'caller-' || n % 20, 'acme', decode(repeat('00', 32), 'hex'), CASE WHEN n % 1000 = 0 THEN NULL ELSE 'json' END,
                 CASE WHEN n % 1000 = 0 THEN NULL ELSE '{}'::bytea END, 'Account'
-            FROM (SELECT n, now() - (ROWS - n) * interval '365 days' / ROWS AS t,
+            FROM (SELECT n, now() - (1 - n / ROWS::float8) * interval '365 days' AS t,
                 CASE WHEN n % 100 = 1 THEN -1 ELSE 1 END * (n % 1000 + 1) * interval '1 minute' AS f
                 FROM generate_series(1, ROWS) AS n) s;
             INSERT INTO onlyonce.inbox_message (received_at, processed_at, status, hash_version, message_id, source, consumer,
@@ -30,10 +30,10 @@ final class LargeTables {
                 CASE WHEN n % 1000 = 0 THEN 0 ELSE 1 END, 1, 'MARKm' || n, 'orders', 'billing', 'acme',
                 decode(repeat('00', 32), 'hex')
             FROM generate_series(1, ROWS / 4) AS n;
-            INSERT INTO onlyonce.outbox_event (created_at, published_at, event_id, bucket, state, event_key, tenant,
+            INSERT INTO onlyonce.outbox_event (created_at, settled_at, event_id, bucket, state, event_key, tenant,
                 aggregate_type, aggregate_id, event_type, payload)
             SELECT now(), CASE WHEN n % 1000 > 2 THEN now() - (n % 800) * interval '13 minutes' END, gen_random_uuid(), n % 64,
-                CASE n % 1000 WHEN 0 THEN 0 WHEN 1 THEN 2 WHEN 2 THEN 3 ELSE 1 END, 'MARKe' || n, 'acme', 'Account',
+                CASE n % 1000 WHEN 0 THEN 0 WHEN 1 THEN 2 WHEN 2 THEN 3 WHEN 3 THEN 4 ELSE 1 END, 'MARKe' || n, 'acme', 'Account',
                 'a' || n / 10, 'Paid', ''
             FROM generate_series(1, ROWS / 4) AS n;
             INSERT INTO onlyonce.outbox_blocked (blocked_until, bucket, others_wait, aggregate_id, aggregate_type, tenant)

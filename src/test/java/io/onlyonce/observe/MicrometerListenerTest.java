@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -131,7 +132,7 @@ class MicrometerListenerTest {
         listener.polling(
                 Polled.UNRESOLVED,
                 () -> {
-                    throw new IllegalStateException("no database");
+                    throw new SQLException("no database");
                 });
         listener.eventsAppended(1, 0);
         assertThat(registry.scrape())

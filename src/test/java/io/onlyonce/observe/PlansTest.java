@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.ground.DatabaseContract;
 import io.onlyonce.ground.TestDatabase;
+import io.onlyonce.retention.Retention;
 import io.onlyonce.retention.RetentionOptions;
 
 import org.junit.jupiter.api.BeforeAll;
@@ -43,7 +44,9 @@ class PlansTest extends DatabaseContract {
     private void questions() throws Exception {
         Inspector inspector = once.inspector();
         var explained = new Explained();
-        try (var real = db.connect()) {
+        try (var real = db.connect();
+                var bound = real.createStatement()) {
+            bound.execute("SET statement_timeout = '5s'"); // of any size
             var connection = explained.connection(real);
             assertThat(inspector.unresolvedCommands(connection, 20)).hasSize(20);
             assertThat(inspector.unfinishedMessages(connection, 20)).hasSize(20);
@@ -73,11 +76,9 @@ class PlansTest extends DatabaseContract {
                         .tombstoning("op-1")
                         .withArchiveKept(Duration.ofDays(364));
 
-        OnlyOnce.on(source)
-                .withoutExpiry()
-                .build()
-                .retention(options)
-                .runOnce(Duration.ofSeconds(20));
+        Retention retention = OnlyOnce.on(source).withoutExpiry().build().retention(options);
+        assertThat(retention.lag()).isPositive();
+        retention.runOnce(Duration.ofSeconds(20));
 
         assertThat(explained.plans())
                 .filteredOn(plan -> plan.contains("SKIP LOCKED"))

@@ -47,7 +47,7 @@ class OpsTest {
                 tenant, payload_hash)
             VALUES ('2026-01-02 03:05:00Z', '-infinity', 0, 1, 'm-9', 'orders', 'billing', 'acme', decode(repeat('00', 32), 'hex')),
                 ('2026-01-02 03:05:00Z', '2026-01-02 03:05:00Z', 1, 1, 'm-8', 'orders', 'billing', 'acme', decode(repeat('00', 32), 'hex'));
-            INSERT INTO onlyonce.outbox_event (created_at, published_at, event_id, bucket, state, event_key, tenant,
+            INSERT INTO onlyonce.outbox_event (created_at, settled_at, event_id, bucket, state, event_key, tenant,
                 aggregate_type, aggregate_id, event_type, payload, last_error)
             SELECT '2026-01-02 03:06:00Z', CASE state WHEN 1 THEN timestamptz '2026-01-02 03:06:01Z' END, gen_random_uuid(), 5, state,
                 key, 'acme', 'Account', aggregate, 'Deposited', '', CASE state WHEN 2 THEN 'broker: message too large' END

@@ -105,7 +105,7 @@ class FrozenRelayTest {
 
     private long unpublished() throws Exception {
         return db.count(
-                "SELECT count(*) FROM onlyonce.outbox_event WHERE state = 0 AND published_at IS"
+                "SELECT count(*) FROM onlyonce.outbox_event WHERE state = 0 AND settled_at IS"
                         + " NULL");
     }
 

@@ -193,7 +193,7 @@ class LeaseFaultsTest {
                 "UPDATE onlyonce.outbox_lease SET token = token + 1, owner = NULL, expires_at ="
                         + " '-infinity'");
         db.execute(
-                "UPDATE onlyonce.outbox_event SET state = 1, published_at = now() WHERE event_key ="
+                "UPDATE onlyonce.outbox_event SET state = 1, settled_at = now() WHERE event_key ="
                         + " 'a:1'");
     }
 }

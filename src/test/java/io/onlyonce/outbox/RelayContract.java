@@ -309,6 +309,13 @@ abstract class RelayContract extends DatabaseContract {
         drain(relay);
         assertThat(recorder.keys()).containsExactly("a:2");
         assertThat(state(4)).isEqualTo(1);
+        Await.until(
+                LONG,
+                () -> {
+                    relay.runOnce();
+                    return db.count("SELECT COUNT(*) FROM onlyonce.outbox_blocked") == 0;
+                },
+                "nothing is left of its waiting");
     }
 
     @Test

@@ -234,10 +234,10 @@ abstract class RetentionContract extends DatabaseContract {
     }
 
     @Test
-    void published_events_go_after_their_time_and_no_others() throws Exception {
+    void published_and_discarded_events_go_after_their_time_and_no_others() throws Exception {
         try (Connection connection = db.connect()) {
             connection.setAutoCommit(false);
-            for (String key : List.of("0", "2", "3", "4", "old", "new")) {
+            for (String key : List.of("0", "2", "3", "old", "new", "given up", "just given up")) {
                 once.outbox()
                         .append(
                                 connection,
@@ -247,19 +247,27 @@ abstract class RetentionContract extends DatabaseContract {
             connection.commit();
         }
         db.execute("UPDATE onlyonce.outbox_event SET created_at = created_at - INTERVAL '90' DAY");
-        for (String state : List.of("2", "3", "4")) { // dead, waiting, discarded
+        for (String state : List.of("2", "3")) { // dead, waiting
             db.execute(
                     "UPDATE onlyonce.outbox_event SET state = %1$s WHERE event_key = '%1$s'"
                             .formatted(state));
         }
-        String published =
-                "UPDATE onlyonce.outbox_event SET state = 1, published_at = CURRENT_TIMESTAMP -"
+        String settled =
+                "UPDATE onlyonce.outbox_event SET state = %d, settled_at = CURRENT_TIMESTAMP -"
                         + " INTERVAL '%d' DAY WHERE event_key = '%s'";
-        db.execute(published.formatted(8, "old"));
-        db.execute(published.formatted(6, "new"));
+        db.execute(settled.formatted(1, 8, "old"));
+        db.execute(settled.formatted(1, 6, "new"));
+        db.execute(settled.formatted(4, 8, "given up"));
+        db.execute("UPDATE onlyonce.outbox_event SET state = 2 WHERE event_key = 'just given up'");
+        try (Connection connection = db.connect()) {
+            assertThat(once.deadLetters().discard(connection, "acme", "just given up")).isTrue();
+        }
 
-        assertThat(once.retention().runOnce(Attic.LONG).events()).isEqualTo(1);
-        assertThat(db.count("SELECT COUNT(*) FROM onlyonce.outbox_event WHERE event_key = 'old'"))
+        assertThat(once.retention().runOnce(Attic.LONG).events()).isEqualTo(2);
+        assertThat(
+                        db.count(
+                                "SELECT COUNT(*) FROM onlyonce.outbox_event WHERE event_key IN"
+                                        + " ('old', 'given up')"))
                 .isZero();
         assertThat(db.count("SELECT COUNT(*) FROM onlyonce.outbox_event")).isEqualTo(5);
     }
@@ -273,6 +281,27 @@ abstract class RetentionContract extends DatabaseContract {
         assertThat(preview.commands()).isEqualTo(1_500);
         assertThat(preview.left()).isEqualTo(1_500);
         assertThat(Attic.rows(db, "pay")).isEqualTo(1_500);
+    }
+
+    @Test
+    void the_lag_is_how_long_the_oldest_row_that_is_due_could_have_gone() throws Exception {
+        Retention retention = once.retention();
+        String forgotten = Attic.run(once, "pay");
+        Attic.age(db, forgotten, 13);
+        Attic.leave(once, db, "pay");
+        assertThat(retention.lag()).as("nothing is due").isZero();
+
+        Attic.age(db, forgotten, 3); // 14 days, and then two
+        assertThat(retention.lag()).isBetween(Duration.ofDays(2), Duration.ofHours(49));
+        once.inbox("billing")
+                .process(InboxMessage.of("acme", "orders", "old", new byte[] {1}), work -> {});
+        db.execute(
+                "UPDATE onlyonce.inbox_message SET received_at = received_at - INTERVAL '35' DAY,"
+                        + " processed_at = processed_at - INTERVAL '35' DAY");
+        assertThat(retention.lag()).isBetween(Duration.ofDays(5), Duration.ofHours(121));
+
+        retention.runOnce(Attic.LONG);
+        assertThat(retention.lag()).isZero();
     }
 
     @Test

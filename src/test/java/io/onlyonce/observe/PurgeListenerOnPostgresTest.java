@@ -1,0 +1,10 @@
+package io.onlyonce.observe;
+
+import io.onlyonce.ground.TestDatabase;
+
+class PurgeListenerOnPostgresTest extends PurgeListenerContract {
+
+    PurgeListenerOnPostgresTest() {
+        super(TestDatabase::postgres);
+    }
+}
