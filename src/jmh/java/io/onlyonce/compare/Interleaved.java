@@ -39,6 +39,7 @@ final class Interleaved {
     private final Map<String, List<Double>> nanos = new LinkedHashMap<>();
     private final Map<String, List<Double>> bytes = new LinkedHashMap<>();
     private final Random random = new Random(1);
+    private long done;
 
     Interleaved add(String name, Operation operation) {
         operations.put(name, operation);
@@ -76,7 +77,13 @@ final class Interleaved {
         }
     }
 
+    /** How often each has run, while warming up too. */
+    long operations() {
+        return done;
+    }
+
     private void block(int size) throws Exception {
+        done += size;
         List<String> order = new ArrayList<>(operations.keySet());
         Map<String, long[]> time = new LinkedHashMap<>();
         Map<String, long[]> memory = new LinkedHashMap<>();

@@ -47,8 +47,7 @@ final class Peers implements Compare.Comparison {
                 String replay = name + ", replay";
                 report.add("replay, p50 against bare", name, ways.against(replay, Fresh.BARE));
             }
-            int blocks = effort.rounds() + (effort.isBrief() ? 1 : 3);
-            Backlog.check(4L * blocks * effort.of(BLOCK), effects(ground) - before);
+            Backlog.check(4L * ways.operations(), effects(ground) - before);
         }
     }
 
