@@ -37,7 +37,7 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts {@code main} with these arguments; returns before it runs. */
     public static ChildJvm start(Class<?> main, String... args) throws IOException {
-        return start(System.getProperty("java.class.path"), main, args);
+        return start(System.getProperty("java.class.path"), List.of(), main, args);
     }
 
     /** The same on a class path without the jars that are named so. */
@@ -47,7 +47,7 @@ public final class ChildJvm implements AutoCloseable {
                 Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
                         .filter(entry -> !new File(entry).getName().contains(jar))
                         .collect(Collectors.joining(File.pathSeparator));
-        return start(path, main, args);
+        return start(path, List.of(), main, args);
     }
 
     /** The same with classes that come before all others; empty for none. */
@@ -55,14 +55,25 @@ public final class ChildJvm implements AutoCloseable {
             throws IOException {
         String all = System.getProperty("java.class.path");
         return start(
-                firstClasses.isEmpty() ? all : firstClasses + File.pathSeparator + all, main, args);
+                firstClasses.isEmpty() ? all : firstClasses + File.pathSeparator + all,
+                List.of(),
+                main,
+                args);
     }
 
-    private static ChildJvm start(String classPath, Class<?> main, String... args)
+    /** The same with a clock that is a day ahead of everybody else's. */
+    public static ChildJvm startAhead(Class<?> main, String... args) throws IOException {
+        String agent = "-javaagent:" + MovedClock.agent();
+        return start(System.getProperty("java.class.path"), List.of(agent), main, args);
+    }
+
+    private static ChildJvm start(
+            String classPath, List<String> options, Class<?> main, String... args)
             throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+        command.addAll(options);
         command.addAll(List.of("-Dfile.encoding=UTF-8", ChildMain.class.getName(), main.getName()));
         command.addAll(List.of(args));
         var builder = new ProcessBuilder(command);

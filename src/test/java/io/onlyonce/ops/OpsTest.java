@@ -176,6 +176,27 @@ class OpsTest {
     }
 
     @Test
+    void long_work_says_every_second_how_far_it_is_and_keeps_its_answer_clean() throws Exception {
+        db.execute(
+                """
+                INSERT INTO onlyonce.outbox_event (event_id, bucket, state, event_key, tenant, aggregate_type, aggregate_id,
+                    event_type, payload)
+                SELECT gen_random_uuid(), 5, 2, 'slow-' || n, 'acme', 'Account', 'a-' || n, 'Deposited', ''
+                FROM generate_series(1, 120) AS n;
+                CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                    PERFORM pg_sleep(0.012);
+                    RETURN NEW;
+                END $$;
+                CREATE TRIGGER slow BEFORE UPDATE ON onlyonce.outbox_event FOR EACH ROW EXECUTE FUNCTION slow()\
+                """);
+
+        assertThat(ops("requeue --all --json")).isZero();
+
+        assertThat(err.toString(UTF_8)).contains("requeued 100 events");
+        assertThat(printed().lines()).containsExactly("{\"requeued\":121}");
+    }
+
+    @Test
     void a_purge_that_ran_out_of_time_is_not_called_done() {
         assertThat(ops("purge --deadline 0s")).isEqualTo(1);
         assertThat(err.toString(UTF_8)).contains("DEADLINE");
