@@ -119,8 +119,8 @@ public final class Inbox {
      * batch is tried again at the end.
      *
      * <p>Copies of a message within the batch are duplicates. Failures are answers, not exceptions;
-     * if the database cannot be reached, or the work throws {@code InterruptedException}, everything
-     * that is left fails with the same cause at once, and the thread stays interrupted.
+     * if the database cannot be reached, or the work throws {@code InterruptedException},
+     * everything that is left fails with the same cause at once, and the thread stays interrupted.
      */
     public <X extends Exception> InboxBatch processAll(
             List<InboxMessage> messages, MessageWork<X> work) {

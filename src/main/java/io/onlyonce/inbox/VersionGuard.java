@@ -48,7 +48,10 @@ public final class VersionGuard {
         return new VersionGuard(store, observer, false, first);
     }
 
-    /** The version that a new aggregate begins with; 1 unless this says otherwise. */
+    /**
+     * The version that a new aggregate begins with, 1 or more; 1 unless this says otherwise. Below
+     * it all is {@code STALE}, so of a source that counts from 0 pass the version plus one.
+     */
     public VersionGuard startingAt(long first) {
         if (first < 1) {
             throw new IllegalArgumentException("The first version must be at least 1.");

@@ -17,53 +17,57 @@ import java.util.List;
  */
 public final class DeadLetters {
 
+    private final boolean postgres;
     private final String list;
     private final String requeue;
     private final String discard;
     private final String unblock;
 
     private DeadLetters(RelaySetup setup) {
-        String now =
-                setup.database() instanceof PostgreSql
-                        ? "pg_catalog.clock_timestamp()"
-                        : "CURRENT_TIMESTAMP(6)";
+        postgres = setup.database() instanceof PostgreSql;
+        String now = postgres ? "pg_catalog.clock_timestamp()" : "CURRENT_TIMESTAMP(6)";
         list =
                 "SELECT %s, last_error FROM %s.outbox_event WHERE state = 2 ORDER BY seq LIMIT ?"
                         .formatted(RelayStore.COLUMNS, setup.schema());
-        String change =
+        String update =
                 """
                 UPDATE %s.outbox_event SET state = %d, attempts = 0, settled_at = %s
                 WHERE event_key = ? AND tenant = ? AND state = 2\
                 """;
-        requeue = change.formatted(setup.schema(), 3, "NULL");
-        discard = change.formatted(setup.schema(), 4, now);
         String source =
                 """
-                SELECT %1$s, bucket, false, aggregate_id, aggregate_type, tenant FROM %2$s.outbox_event
-                WHERE event_key = ? AND tenant = ?\
-                """
-                        .formatted(now, setup.schema());
+                SELECT %1$s, bucket, false, aggregate_id, aggregate_type, tenant FROM %2$s\
+                """;
         // The aggregate is due now; if others waited for it, they go on waiting until it is
-        // through.
-        unblock =
-                setup.database() instanceof PostgreSql
+        // through. One statement: in autocommit mode, what comes between two would leave an event
+        // that waits for ever and is no dead letter any more.
+        String change =
+                postgres
                         ? """
+                        WITH changed AS (%%s RETURNING bucket, aggregate_id, aggregate_type, tenant)
                         INSERT INTO %s.outbox_blocked AS b
                             (blocked_until, bucket, others_wait, aggregate_id, aggregate_type, tenant)
                         %s
                         ON CONFLICT (aggregate_id, aggregate_type, tenant)
                         DO UPDATE SET blocked_until = excluded.blocked_until\
                         """
-                                .formatted(setup.schema(), source)
-                        : """
-                        MERGE INTO %s.outbox_blocked b USING (%s) s (until, bucket, waits, id, type, tenant)
-                        ON b.aggregate_id = s.id AND b.aggregate_type = s.type AND b.tenant = s.tenant
-                        WHEN MATCHED THEN UPDATE SET b.blocked_until = s.until
-                        WHEN NOT MATCHED THEN INSERT
-                            (blocked_until, bucket, others_wait, aggregate_id, aggregate_type, tenant)
-                            VALUES (s.until, s.bucket, s.waits, s.id, s.type, s.tenant)\
-                        """
-                                .formatted(setup.schema(), source);
+                                .formatted(setup.schema(), source.formatted(now, "changed"))
+                        : "%s";
+        requeue = change.formatted(update.formatted(setup.schema(), 3, "NULL"));
+        discard = change.formatted(update.formatted(setup.schema(), 4, now));
+        unblock = // H2 has no such statement
+                """
+                MERGE INTO %s.outbox_blocked b USING (%s) s (until, bucket, waits, id, type, tenant)
+                ON b.aggregate_id = s.id AND b.aggregate_type = s.type AND b.tenant = s.tenant
+                WHEN MATCHED THEN UPDATE SET b.blocked_until = s.until
+                WHEN NOT MATCHED THEN INSERT
+                    (blocked_until, bucket, others_wait, aggregate_id, aggregate_type, tenant)
+                    VALUES (s.until, s.bucket, s.waits, s.id, s.type, s.tenant)\
+                """
+                        .formatted(
+                                setup.schema(),
+                                source.formatted(now, setup.schema() + ".outbox_event")
+                                        + " WHERE event_key = ? AND tenant = ?");
     }
 
     /** Made by {@code OnlyOnce}. */
@@ -113,19 +117,25 @@ public final class DeadLetters {
 
     private boolean change(Connection connection, String change, String tenant, String eventKey)
             throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(change);
-                PreparedStatement due = connection.prepareStatement(unblock)) {
+        try (PreparedStatement statement = connection.prepareStatement(change)) {
             statement.setString(1, eventKey);
             statement.setString(2, tenant);
-            if (statement.executeUpdate() == 0) {
-                return false;
+            boolean isChanged = statement.executeUpdate() == 1;
+            if (isChanged && !postgres) {
+                unblock(connection, tenant, eventKey);
             }
-            due.setString(1, eventKey);
-            due.setString(2, tenant);
-            due.executeUpdate();
-            return true;
+            return isChanged;
         } catch (SQLException e) {
             throw SqlState.withoutDetail(e);
+        }
+    }
+
+    private void unblock(Connection connection, String tenant, String eventKey)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(unblock)) {
+            statement.setString(1, eventKey);
+            statement.setString(2, tenant);
+            statement.executeUpdate();
         }
     }
 }

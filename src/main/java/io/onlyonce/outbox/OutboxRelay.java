@@ -210,33 +210,36 @@ public final class OutboxRelay implements AutoCloseable {
     }
 
     private void loop() {
-        Duration pause = options.poll();
+        Duration poll = atMostRhythm(options.poll());
+        Duration pause = poll;
         while (!stopping) {
             long published = work.stats().published();
             try {
                 if (paused) {
                     leaveWhilePaused();
                 } else if (runOnce() > 0) {
-                    pause = options.poll();
+                    pause = poll;
                     continue;
                 }
-                pause = options.poll();
+                pause = poll;
                 await(pause);
             } catch (InterruptedException e) {
                 return;
             } catch (SQLException | RuntimeException | Error e) { // nobody would start it again
                 log.warn("a round of the relay failed and is tried again: {}", e.toString());
-                pause = work.stats().published() > published ? options.poll() : longer(pause);
+                pause =
+                        work.stats().published() > published
+                                ? poll
+                                : atMostRhythm(pause.multipliedBy(2));
                 sleep(pause);
             }
         }
     }
 
     /** Never so long that the leases would be lost meanwhile. */
-    private Duration longer(Duration pause) {
+    private Duration atMostRhythm(Duration pause) {
         Duration longest = options.lease().dividedBy(3);
-        Duration doubled = pause.multipliedBy(2);
-        return doubled.compareTo(longest) < 0 ? doubled : longest;
+        return pause.compareTo(longest) < 0 ? pause : longest;
     }
 
     private void leaveWhilePaused() throws InterruptedException {

@@ -8,7 +8,8 @@ import java.time.Duration;
  * @param lease how long a bucket stays with a relay that is not heard of
  * @param publishTimeout how long one call of the publisher may take; shorter than the lease
  * @param batch how many events one call carries at most
- * @param poll how often the database is asked when nothing wakes the relay
+ * @param poll how often the database is asked when nothing wakes the relay; a third of the lease,
+ *     when a started relay renews it, if that is shorter
  * @param attempts how often an event may fail before it is a dead letter
  * @param firstBackoff the longest pause after an event's first failure; it doubles each time
  * @param maxBackoff the longest pause of all

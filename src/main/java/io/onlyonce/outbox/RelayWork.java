@@ -350,7 +350,9 @@ final class RelayWork {
                         transaction,
                         Deadline.after(options.lease()),
                         (connection, settings) -> {
-                            count[0] = store.markPublished(connection, settings, tokens, events, spare);
+                            count[0] =
+                                    store.markPublished(
+                                            connection, settings, tokens, events, spare);
                             return "one statement";
                         }),
                 tx -> {

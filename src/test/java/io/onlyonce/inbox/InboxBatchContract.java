@@ -1,8 +1,8 @@
 package io.onlyonce.inbox;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import static org.assertj.core.api.Assertions.assertThat;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.ground.Await;
@@ -341,7 +341,9 @@ abstract class InboxBatchContract extends DatabaseContract {
                                     e -> published.add(e.delivery().tenant() + " " + e.key()));
                             return Collections.nCopies(events.size(), PublishResult.published());
                         },
-                        RelayOptions.standard().withPoll(Duration.ofMinutes(5)))) {
+                        RelayOptions.standard()
+                                .withLease(Duration.ofMinutes(15), Duration.ofSeconds(10))
+                                .withPoll(Duration.ofMinutes(5)))) {
             relay.start();
             Await.until(Duration.ofSeconds(30), () -> relay.stats().buckets() == 64, "it runs");
 

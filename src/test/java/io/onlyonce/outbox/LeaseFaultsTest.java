@@ -90,6 +90,30 @@ class LeaseFaultsTest {
     }
 
     @Test
+    void a_relay_that_polls_seldom_keeps_its_leases() throws Exception {
+        RelayOptions options =
+                RelayOptions.standard()
+                        .withLease(Duration.ofMillis(900), Duration.ofMillis(450))
+                        .withPoll(Duration.ofHours(1));
+        try (OutboxRelay relay = once.relay(recorder, options)) {
+            relay.start();
+            Await.until(LONG, () -> relay.stats().buckets() == 64, "it owns all");
+            db.execute("CREATE TABLE begin AS SELECT clock_timestamp() AS at");
+            Await.until(
+                    LONG,
+                    () ->
+                            db.count(
+                                            "SELECT count(*) FROM onlyonce.outbox_lease, begin"
+                                                    + " WHERE expires_at > at + interval '2 s'")
+                                    == 64,
+                    "they are renewed");
+
+            assertThat(db.count("SELECT max(token) FROM onlyonce.outbox_lease")).isEqualTo(1);
+            assertThat(relay.stats().leasesLost()).isZero();
+        }
+    }
+
+    @Test
     void a_relay_without_the_lease_lets_no_aggregate_go_on() throws Exception {
         append(RelayContract.event("a", 2));
         db.execute(

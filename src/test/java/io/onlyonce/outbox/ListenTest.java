@@ -36,7 +36,10 @@ class ListenTest extends DatabaseContract {
         try (OutboxRelay relay =
                 here.relay(
                         recorder,
-                        RelayOptions.standard().withPoll(Duration.ofHours(1)).listening())) {
+                        RelayOptions.standard()
+                                .withLease(Duration.ofHours(3), Duration.ofSeconds(10))
+                                .withPoll(Duration.ofHours(1))
+                                .listening())) {
             relay.start();
             Await.until(
                     LONG,

@@ -491,7 +491,11 @@ abstract class RelayContract extends DatabaseContract {
 
     @Test
     void a_started_relay_is_woken_paused_resumed_and_stopped() throws Exception {
-        OutboxRelay relay = relay(recorder, RelayOptions.standard().withPoll(Duration.ofHours(1)));
+        RelayOptions asleep =
+                RelayOptions.standard()
+                        .withLease(Duration.ofHours(3), Duration.ofSeconds(10))
+                        .withPoll(Duration.ofHours(1));
+        OutboxRelay relay = relay(recorder, asleep);
         relay.start();
         relay.start();
         Await.until(LONG, () -> relay.stats().buckets() == 64, "it owns all");

@@ -198,4 +198,35 @@ class RelayFaultsTest {
             proxy.reset();
         }
     }
+
+    @Test
+    void a_requeue_that_is_cut_off_leaves_no_event_that_waits_for_ever() throws Exception {
+        append(RelayContract.event("a", 1), RelayContract.event("a", 2));
+        recorder.answer(event -> PublishResult.failed("no"));
+        RelayOptions options =
+                RelayContract.quick().withAttempts(1, Duration.ofMillis(1), Duration.ofMillis(1));
+        try (OutboxRelay relay = once.relay(recorder, options);
+                FaultProxy proxy = FaultProxy.to(db.target());
+                var operator = db.through(proxy).getConnection()) {
+            relay.runOnce();
+            assertThat(relay.stats().dead()).isEqualTo(1);
+            proxy.cutRequest("outbox_blocked");
+
+            assertThatThrownBy(() -> once.deadLetters().requeue(operator, "acme", "a:1"))
+                    .isInstanceOf(SQLException.class);
+
+            recorder.answer(event -> PublishResult.published());
+            try (var again = db.connect()) {
+                assertThat(once.deadLetters().requeue(again, "acme", "a:1")).isTrue();
+            }
+            Await.until(
+                    LONG,
+                    () -> {
+                        relay.runOnce();
+                        return recorder.keys().size() == 2;
+                    },
+                    "both are published");
+        }
+        assertThat(recorder.keys()).containsExactly("a:1", "a:2");
+    }
 }
