@@ -178,7 +178,7 @@ final class Plants {
                             RELAY,
                             "        if (batch.size() > 1) {\n            return 0;",
                             "        if (batch.size() > 1) {\n            settle(List.of(),"
-                                    + " batch.stream().map(e -> charged(e, \"\")).toList(),"
+                                    + " batch.stream().map(e -> attempt(e, \"\")).toList(),"
                                     + " List.of(), List.of());\n            return 0;"),
                     Mutant.of(
                             "later events pass one that failed",
