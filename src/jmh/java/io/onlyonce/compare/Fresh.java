@@ -75,7 +75,7 @@ final class Fresh implements Compare.Comparison {
         for (Contender each : contenders()) {
             ways.add(each.name(), each.maker().on(ground.pool(1, each.isolation())));
         }
-        ways.run(report, effort, BLOCK);
+        ways.run(ground, report, effort, BLOCK);
         for (Contender each : contenders()) {
             report.add("p50, microseconds", each.name(), ways.micros(each.name()));
             if (!each.name().equals(each.against())) {

@@ -35,11 +35,11 @@ final class Growth implements Compare.Comparison {
                 claims.add(each.name(), each::claim);
                 commands.add(each.name(), each::command);
             }
-            claims.run(report, effort, BLOCK);
+            claims.run(ground, report, effort, BLOCK);
             for (GrowthTable each : tables) {
                 each.settle();
             }
-            commands.run(report, effort, BLOCK);
+            commands.run(ground, report, effort, BLOCK);
             for (GrowthTable each : tables) {
                 if (each.rows() > ROWS[0]) {
                     String smallest = GrowthTable.name(each.ordered(), ROWS[0]);

@@ -28,7 +28,7 @@ final class Hashing implements Compare.Comparison {
                             .add(
                                     "hash",
                                     () -> () -> repeat(times, () -> PayloadHash.ofJson(document)));
-            ways.run(report, new Effort(effort.rounds() * 2, effort.share()), BLOCK);
+            ways.run(ground, report, new Effort(effort.rounds() * 2, effort.share()), BLOCK);
             report.add(
                     "hashing %d KB against parsing".formatted(size),
                     Fresh.OURS,

@@ -60,7 +60,13 @@ final class Interleaved {
     }
 
     /** Blocks of so many of each, after some that warm up. */
-    void run(Report report, Effort effort, int size) throws Exception {
+    void run(Ground ground, Report report, Effort effort, int size) throws Exception {
+        try (var apart = Apart.on(ground, report)) {
+            run(report, effort, size);
+        }
+    }
+
+    private void run(Report report, Effort effort, int size) throws Exception {
         report.progress("warming up");
         long start = System.nanoTime();
         for (int i = 0; i < 3 || System.nanoTime() - start < WARM_UP.toNanos(); i++) {

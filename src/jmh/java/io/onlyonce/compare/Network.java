@@ -45,7 +45,7 @@ final class Network implements Compare.Comparison {
             ways.add("SELECT 1", () -> () -> select(held));
             proxy.delay(delay.dividedBy(2));
             report.progress("round trips" + at);
-            ways.run(report, effort, BLOCK);
+            ways.run(ground, report, effort, BLOCK);
             report.add(
                     "microseconds added to a trip" + at,
                     "proxy",

@@ -39,7 +39,7 @@ final class Peers implements Compare.Comparison {
                             .add(Fresh.OURS + ", replay", replay(ours, known))
                             .add(DBOS + ", replay", replay(dbos, known));
             long before = effects(ground);
-            ways.run(report, effort, BLOCK);
+            ways.run(ground, report, effort, BLOCK);
             for (String name : List.of(Fresh.OURS, DBOS, SCHEDULED)) {
                 report.add("p50 against bare", name, ways.against(name, Fresh.BARE));
             }

@@ -55,7 +55,7 @@ final class Replay implements Compare.Comparison {
                                     String id = one(ids);
                                     return () -> mismatch(commands, id);
                                 });
-        ways.run(report, effort, BLOCK);
+        ways.run(ground, report, effort, BLOCK);
         report.add("replay, microseconds", Fresh.TEXTBOOK, ways.micros(Fresh.TEXTBOOK));
         for (String name : List.of(Fresh.OURS, HINT, MISMATCH)) {
             report.add("replay, microseconds", name, ways.micros(name));
