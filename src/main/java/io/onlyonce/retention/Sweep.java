@@ -103,11 +103,11 @@ final class Sweep {
     }
 
     /**
-     * Aims at a thirtieth of the bound, so that who waits for a row or a core waits shortly; but on
+     * Aims at a sixtieth of the bound, so that who waits for a row or a core waits shortly; but on
      * a slow server a chunk that is small already may take half of it, or retention would crawl.
      */
     private void adapt(long nanos, boolean isFull) {
-        if (nanos > bound.toNanos() / (size > SMALL ? 30 : 2)) {
+        if (nanos > bound.toNanos() / (size > SMALL ? 60 : 2)) {
             size = Math.max(size > SMALL ? SMALL : 1, size / 2);
         } else if (isFull) {
             size = Math.min(LARGEST, size + size / 2 + 1);

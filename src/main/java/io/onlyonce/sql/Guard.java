@@ -247,11 +247,12 @@ final class Guard {
             if (args == null) {
                 return null;
             }
-            Object[] bare = args.clone();
-            for (int i = 0; i < bare.length; i++) {
-                if (bare[i] instanceof Array
-                        && Proxy.isProxyClass(bare[i].getClass())
-                        && Proxy.getInvocationHandler(bare[i]) instanceof Handler handler) {
+            Object[] bare = args;
+            for (int i = 0; i < args.length; i++) {
+                if (args[i] instanceof Array
+                        && Proxy.isProxyClass(args[i].getClass())
+                        && Proxy.getInvocationHandler(args[i]) instanceof Handler handler) {
+                    bare = bare == args ? args.clone() : bare;
                     bare[i] = handler.delegate;
                 }
             }

@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.OffsetDateTime;
+import java.util.Optional;
 
 /**
  * PostgreSQL 13 and later. All it changes ends with the transaction, so poolers in transaction mode
@@ -84,21 +85,15 @@ public final class PostgreSql extends Database {
      * The statements to pipe before the first one of a transaction; they cost no trip of their own.
      */
     private static String settings(TransactionOptions options, Deadline deadline) {
-        var sql =
-                new StringBuilder(120)
-                        .append("SET TRANSACTION ISOLATION LEVEL ")
-                        .append(level(options.isolation()))
-                        .append(';');
-        options.lockTimeout()
-                .ifPresent(
-                        t -> sql.append("SET LOCAL lock_timeout=").append(millis(t)).append(';'));
-        statementTimeout(options, deadline)
-                .ifPresent(
-                        t ->
-                                sql.append("SET LOCAL statement_timeout=")
-                                        .append(millis(t))
-                                        .append(';'));
-        return sql.toString();
+        return "SET TRANSACTION ISOLATION LEVEL "
+                + level(options.isolation())
+                + timeout("lock_timeout", options.lockTimeout())
+                + timeout("statement_timeout", statementTimeout(options, deadline))
+                + ";";
+    }
+
+    private static String timeout(String name, Optional<Duration> bound) {
+        return bound.isEmpty() ? "" : ";SET LOCAL " + name + "=" + millis(bound.get());
     }
 
     /**
