@@ -37,6 +37,8 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
     private @Nullable CommandWatch watch;
     private KeyBudget.@Nullable Permit permit;
     private boolean committed;
+    private boolean forgotten;
+    private long startedNanos;
     private int appended;
 
     CommandRun(
@@ -133,6 +135,7 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
         if (watch != null) {
             watch.asks();
         }
+        long asked = System.nanoTime();
         Seen seen = store.open(connection, transactionSettings, row, plan);
         if (seen.isOutlived(command)) {
             seen = store.reopen(connection, row, plan, seen);
@@ -142,16 +145,26 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
         }
         stored = seen.row();
         claim = seen.decide(row, settings);
+        if (claim instanceof Claim.Started) {
+            forgotten = isResolving() && isForgettable(System.nanoTime() - startedNanos);
+            startedNanos = asked;
+        }
         if (claim instanceof Claim.Started && permit != null && !permit.isGranted()) {
             throw new KeyBudgetExceededException(command, permit.retryAfter());
         }
         return seen.mark();
     }
 
+    /** What was committed so long ago may have been purged: that it is not there proves nothing. */
+    private boolean isForgettable(long nanosAgo) {
+        Long micros = row.expiry().forgetMicros();
+        return micros != null && nanosAgo / 1_000 >= micros;
+    }
+
     @Override
     protected Said said() {
         if (claim instanceof Claim.Started) {
-            return Said.STARTED;
+            return forgotten ? Said.SETTLED : Said.STARTED;
         }
         return claim instanceof Claim.InFlight ? Said.IN_FLIGHT : Said.SETTLED;
     }
@@ -249,6 +262,9 @@ final class CommandRun<T, X extends Exception> extends ClaimedRun<Outcome<T>, X>
 
     @Override
     protected Outcome<T> settled() {
+        if (claim instanceof Claim.Started) {
+            throw stillUnknown();
+        }
         return answer(Objects.requireNonNull(claim));
     }
 

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 
 import javax.sql.DataSource;
@@ -226,6 +227,11 @@ public abstract class ClaimedRun<R, X extends Exception> {
     /** True while it is being found out what became of a COMMIT of ours. */
     protected final boolean isResolving() {
         return unknown != null;
+    }
+
+    /** To be thrown while resolving: it cannot be found out any more what became of the COMMIT. */
+    protected final CommitOutcomeUnknownException stillUnknown() {
+        return Objects.requireNonNull(unknown);
     }
 
     /** How often the work has run in this call. */

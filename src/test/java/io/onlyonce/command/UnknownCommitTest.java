@@ -101,6 +101,36 @@ class UnknownCommitTest extends ProxiedBank {
         assertNothing(lost);
     }
 
+    /** Its row may have been purged by then, so that its absence proves nothing. */
+    @ParameterizedTest
+    @EnumSource
+    void what_may_have_been_forgotten_since_its_commit_stays_unknown_and_is_not_run_again(
+            Isolation isolation) throws Exception {
+        for (RetryPolicy retry : List.of(RetryPolicy.standard(), RetryPolicy.none())) {
+            String id = Bank.id("forgotten");
+            Command command = Bank.command(id).withTtl(Duration.ofMillis(1), Duration.ZERO);
+            runs.set(0);
+            proxy.cutAnswer("COMMIT");
+
+            assertThatThrownBy(
+                            () ->
+                                    commands.run(
+                                            command,
+                                            String.class,
+                                            with(isolation, o -> o.withRetry(retry)),
+                                            work -> {
+                                                Bank.execute(
+                                                        work.connection(), "SELECT pg_sleep(0.01)");
+                                                return depositNow(work, id);
+                                            }))
+                    .isInstanceOf(CommitOutcomeUnknownException.class);
+
+            proxy.awaitFired();
+            assertThat(runs).hasValue(1);
+            assertOneEffect(id);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void a_lost_answer_to_a_rejection_gives_the_same_rejection(Isolation isolation)

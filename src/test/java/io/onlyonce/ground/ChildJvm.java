@@ -37,7 +37,7 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts {@code main} with these arguments; returns before it runs. */
     public static ChildJvm start(Class<?> main, String... args) throws IOException {
-        return start(System.getProperty("java.class.path"), List.of(), main, args);
+        return startOn(System.getProperty("java.class.path"), List.of(), main, args);
     }
 
     /** The same on a class path without the jars that are named so. */
@@ -47,27 +47,17 @@ public final class ChildJvm implements AutoCloseable {
                 Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
                         .filter(entry -> !new File(entry).getName().contains(jar))
                         .collect(Collectors.joining(File.pathSeparator));
-        return start(path, List.of(), main, args);
-    }
-
-    /** The same with classes that come before all others; empty for none. */
-    public static ChildJvm startWith(String firstClasses, Class<?> main, String... args)
-            throws IOException {
-        String all = System.getProperty("java.class.path");
-        return start(
-                firstClasses.isEmpty() ? all : firstClasses + File.pathSeparator + all,
-                List.of(),
-                main,
-                args);
+        return startOn(path, List.of(), main, args);
     }
 
     /** The same with a clock that is a day ahead of everybody else's. */
     public static ChildJvm startAhead(Class<?> main, String... args) throws IOException {
         String agent = "-javaagent:" + MovedClock.agent();
-        return start(System.getProperty("java.class.path"), List.of(agent), main, args);
+        return startOn(System.getProperty("java.class.path"), List.of(agent), main, args);
     }
 
-    private static ChildJvm start(
+    /** The same on a class path, and with options for the JVM, of one's own. */
+    public static ChildJvm startOn(
             String classPath, List<String> options, Class<?> main, String... args)
             throws IOException {
         List<String> command = new ArrayList<>();

@@ -61,7 +61,8 @@ final class Caller {
                 "call",
                 call.transfer().id(),
                 call.spelling(),
-                isMisuse() ? "misuse" : call.lowRoad() ? "low" : "high");
+                isMisuse() ? "misuse" : call.lowRoad() ? "low" : "high",
+                call.transfer().life());
         trouble.ifPresent(Trouble::begin);
         Answer answer = ask();
         trouble.ifPresent(Trouble::end);
@@ -104,7 +105,7 @@ final class Caller {
     Command command() {
         var scope = new CommandScope(plan.tenant(), "torture", "transfer");
         var hash = PayloadHash.ofJson(call.transfer().payload(call.spelling()));
-        var command = Command.of(scope, call.transfer().id(), hash);
+        var command = call.transfer().life().of(Command.of(scope, call.transfer().id(), hash));
         return call.likelyRetry() ? command.likelyRetry() : command;
     }
 
@@ -239,6 +240,9 @@ final class Caller {
         }
         if (claim instanceof Claim.PayloadMismatch) {
             return new Answer("mismatch", "", false);
+        }
+        if (claim instanceof Claim.Expired) {
+            return new Answer("expired", "", false);
         }
         return new Answer(claim instanceof Claim.InFlight ? "in flight" : "unresolved", "", false);
     }

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -39,6 +40,7 @@ class Checker {
             new Checker(evidence, violations).clients();
             new CommandChecker(evidence, violations).check();
             new EventChecker(evidence, violations).check();
+            new PurgeChecker(evidence, violations).check();
             for (Row event : evidence.table("event")) {
                 String other = owners.putIfAbsent(event.get("event_id"), evidence.tenant());
                 if (other != null) {
@@ -77,8 +79,8 @@ class Checker {
         evidence.lines("overlap")
                 .forEach(line -> violated("one work at a time", "of " + line.get(1)));
         for (var line : evidence.lines("settled")) {
-            require(
-                    line.get(1).equals("completed") || line.get(1).equals("rejected"),
+            require( // that an id had expired is checked where it was answered
+                    Set.of("completed", "rejected", "expired").contains(line.get(1)),
                     "settled once faults stop",
                     line.get(0) + " is " + line.get(1));
         }

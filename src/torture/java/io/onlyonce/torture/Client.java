@@ -3,10 +3,10 @@ package io.onlyonce.torture;
 import com.zaxxer.hikari.HikariDataSource;
 
 import io.onlyonce.OnlyOnce;
-import io.onlyonce.OnlyOnceException;
 import io.onlyonce.ground.DataSources;
 import io.onlyonce.outbox.OutboxRelay;
 import io.onlyonce.outbox.RelayOptions;
+import io.onlyonce.tx.CommitOutcomeUnknownException;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -24,6 +24,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicReference;
 
+import javax.sql.DataSource;
+
 /**
  * A process that calls the library: several callers, a relay and consumers, as the driver orders.
  * It lives until it is killed, and its successor goes on where it was.
@@ -32,6 +34,7 @@ final class Client {
 
     static final Duration LEASE = Duration.ofMillis(900);
 
+    private static final String CALLER = "caller";
     private static final int DESKS = 6;
 
     private final int index;
@@ -45,6 +48,7 @@ final class Client {
     private final Routing routing;
     private final OnlyOnce once;
     private final Publishing publishing;
+    private final Purging purging;
     private final ExecutorService callers = Executors.newFixedThreadPool(DESKS);
     private final ExecutorService relayFaults = Executors.newSingleThreadExecutor();
     private final AtomicReference<HistoryFile> file = new AtomicReference<>();
@@ -61,7 +65,7 @@ final class Client {
             allDesks.add(new Desk(address, 2));
         }
         desks.addAll(allDesks);
-        once = build();
+        once = build(routing);
         publishing = new Publishing(this);
         OutboxRelay relay =
                 once.relay(
@@ -69,18 +73,19 @@ final class Client {
                         RelayOptions.standard()
                                 .withLease(LEASE, LEASE.dividedBy(3))
                                 .withBatch(20)
-                                .withPoll(Duration.ofMillis(40))
+                                .withPoll(Duration.ofMillis(70))
                                 .withAttempts(5, Duration.ofMillis(20), Duration.ofMillis(100)));
         relay.start();
+        purging = Purging.start(this, address);
     }
 
     /** The server may be down when a successor starts. */
-    private OnlyOnce build() throws SQLException {
+    OnlyOnce build(DataSource dataSource) throws SQLException {
         long end = System.nanoTime() + Duration.ofSeconds(50).toNanos();
         while (true) {
             try {
-                return OnlyOnce.on(routing).withoutExpiry().build();
-            } catch (SQLException | OnlyOnceException e) { // the server ends what stands still
+                return OnlyOnce.on(dataSource).withoutExpiry().build();
+            } catch (SQLException | CommitOutcomeUnknownException e) {
                 if (System.nanoTime() - end > 0) {
                     throw e;
                 }
@@ -90,7 +95,8 @@ final class Client {
 
     /** Arguments: index, seed, port of the driver, and the database's address. */
     public static void main(String[] args) throws Exception {
-        var address = new Desk.Address(args[3], Integer.parseInt(args[4]), args[5], args[6], "");
+        var address =
+                new Desk.Address(args[3], Integer.parseInt(args[4]), args[5], args[6], "", CALLER);
         // What an hour's difference between clocks is to a library that reads one; ours does not.
         System.setProperty("torture.skew.micros", args[0].equals("0") ? "3600000000" : "0");
         var driver = new Driver(Integer.parseInt(args[2]));
@@ -164,6 +170,7 @@ final class Client {
         if (phase.equals("drain")) { // until then nothing but the server's timeouts may help
             allDesks.forEach(desk -> desk.proxy().release());
             relayDesk.proxy().release();
+            purging.release();
         }
         allDesks.forEach(desk -> desk.proxy().resetCounters());
         relayDesk.proxy().resetCounters();
@@ -181,6 +188,9 @@ final class Client {
             }
             if (call.meets(Cell.Site.RELAY) && plan.publishing().isEmpty()) {
                 relayFault(plan, call.fault().orElseThrow());
+            }
+            if (call.meets(Cell.Site.PURGE)) {
+                purging.meet(plan.tenant(), call.fault().orElseThrow());
             }
             new Caller(this, plan, call).run();
             driver.tell("call");
@@ -202,7 +212,8 @@ final class Client {
             for (int i = 0; i < plan.transfers().size(); i++) {
                 int asker = (plan.number() + i) % Plan.CLIENTS;
                 if (asker == index || (asker + 1) % Plan.CLIENTS == index) {
-                    Settling.settle(this, plan, plan.transfers().get(i), end);
+                    boolean isPatient = asker == index;
+                    Settling.settle(this, plan, plan.transfers().get(i), isPatient, end);
                 }
             }
         } else if (plan.number() % Plan.CLIENTS == index) {

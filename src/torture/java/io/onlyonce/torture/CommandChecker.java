@@ -2,6 +2,7 @@ package io.onlyonce.torture;
 
 import io.onlyonce.torture.Evidence.Row;
 
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -29,10 +30,25 @@ final class CommandChecker extends Checker {
         String answer = "none";
         String value = "";
         boolean replayed;
+        long began;
+        long ended = Long.MAX_VALUE;
         final Set<String> attempts = new HashSet<>();
 
         boolean isOtherPayload() {
             return spelling.equals("OTHER_PAYLOAD");
+        }
+
+        boolean isFinal() {
+            return answer.equals("completed") || answer.equals("rejected");
+        }
+
+        /** True if this row may have been there, and not forgotten, at some time of this call. */
+        boolean mayHaveFound(Row row) {
+            return row.number("started_at") <= ended && row.number("forget_at") >= began;
+        }
+
+        boolean mayHaveFoundExpired(Row row) {
+            return row.number("expires_at") <= ended && row.number("forget_at") >= began;
         }
     }
 
@@ -45,6 +61,7 @@ final class CommandChecker extends Checker {
                     call.id = line.get(1);
                     call.spelling = line.get(2);
                     call.road = line.get(3);
+                    call.began = line.time();
                 }
                 case "work" -> asked.get(line.get(0)).attempts.add(line.get(2));
                 case "answer" -> {
@@ -52,6 +69,7 @@ final class CommandChecker extends Checker {
                     call.answer = line.get(1);
                     call.value = line.get(2);
                     call.replayed = Boolean.parseBoolean(line.get(3));
+                    call.ended = line.time();
                 }
                 default -> {}
             }
@@ -71,25 +89,34 @@ final class CommandChecker extends Checker {
         for (String id : ids) {
             List<Asked> calls = asked.values().stream().filter(c -> c.id.equals(id)).toList();
             List<Row> rows = commands.getOrDefault(id, List.of());
-            require(rows.size() <= 1, "one outcome", id + " has " + rows.size() + " rows");
-            String stored = rows.isEmpty() ? "" : outcome(rows.get(0));
-            effects(id, stored, effects.getOrDefault(id, List.of()));
+            long there = rows.stream().filter(row -> row.get("gone_by").isEmpty()).count();
+            require(there <= 1, "one outcome", id + " has " + there + " rows");
+            require(
+                    rows.stream().noneMatch(r -> isUnfinished(r) && r.get("gone_by").isEmpty()),
+                    "no claim without an end",
+                    id);
+            Map<String, Row> stored = new HashMap<>();
+            rows.stream().filter(r -> !isUnfinished(r)).forEach(r -> stored.put(outcome(r), r));
+            effects(id, stored.keySet(), effects.getOrDefault(id, List.of()));
             answers(id, stored, calls);
             payloads(id, stored, calls);
-            misuse(id, stored, effects.getOrDefault(id, List.of()), calls);
-            if (stored.startsWith("rejected ")) {
-                String attempt = stored.substring(stored.indexOf(':') + 1);
+            misuse(id, stored.keySet(), effects.getOrDefault(id, List.of()), calls);
+            for (String each : stored.keySet()) {
                 require(
-                        saidNo.contains(attempt),
+                        each.startsWith("completed ") || saidNo.contains(attempt(each)),
                         "only a business no is stored",
-                        id + " is " + stored);
+                        id + " is " + each);
             }
-            refused(id, stored);
+            refused(id, stored.keySet());
         }
     }
 
+    private static boolean isUnfinished(Row row) {
+        return row.get("status").equals("0");
+    }
+
     /** What the library would replay: the attempt that completed, or the code and its attempt. */
-    private String outcome(Row row) {
+    static String outcome(Row row) {
         String result = String.valueOf(row.get("result"));
         return switch (row.get("status")) {
             case "1" -> "completed " + result.replaceAll("^\"|\"$", "");
@@ -98,41 +125,55 @@ final class CommandChecker extends Checker {
         };
     }
 
-    private void effects(String id, String stored, List<Row> effects) {
-        Set<String> attempts =
-                effects.stream().map(row -> row.get("attempt")).collect(Collectors.toSet());
-        require(attempts.size() <= 1, "one set of effects", id + " by " + attempts);
-        if (stored.startsWith("completed ")) {
-            require(
-                    effects.size() == 2 && attempts.contains(stored.substring(10)),
-                    "result and effects together",
-                    id + " is " + stored + ", effects of " + attempts);
-        } else {
-            require(
-                    effects.isEmpty(),
-                    "nothing of what was not completed",
-                    id + " is <" + stored + ">, effects of " + attempts);
-        }
-        require(!stored.equals("unfinished"), "no claim without an end", id);
+    /** The attempt that is told in an outcome. */
+    static String attempt(String outcome) {
+        return outcome.replaceFirst("^completed |^rejected [^:]*:", "");
     }
 
-    private void answers(String id, String stored, List<Asked> calls) {
-        int fresh = 0;
+    /** An id may have had several outcomes, one after the other was forgotten; each has its own. */
+    private void effects(String id, Set<String> stored, List<Row> effects) {
+        Map<String, List<Row>> attempts =
+                effects.stream().collect(Collectors.groupingBy(row -> row.get("attempt")));
+        List<String> completed = stored.stream().filter(s -> s.startsWith("completed ")).toList();
+        require(
+                attempts.size() <= Math.max(1, completed.size()),
+                "one set of effects",
+                id + " by " + attempts.keySet());
+        for (String each : completed) {
+            require(
+                    attempts.getOrDefault(attempt(each), List.of()).size() == 2,
+                    "result and effects together",
+                    id + " is " + each + ", effects of " + attempts.keySet());
+        }
+        for (String each : attempts.keySet()) {
+            require(
+                    completed.contains("completed " + each),
+                    "nothing of what was not completed",
+                    id + " is " + stored + ", effects of " + each);
+        }
+    }
+
+    private void answers(String id, Map<String, Row> stored, List<Asked> calls) {
+        Map<String, Integer> fresh = new HashMap<>();
         // A work that says COMMIT makes its claim durable above READ COMMITTED, and nothing else.
         boolean mayBeUnresolved = calls.stream().anyMatch(call -> call.road.equals("misuse"));
         for (Asked call : calls) {
             String said = call.answer + " " + call.value;
-            boolean isFinal = call.answer.equals("completed") || call.answer.equals("rejected");
-            if (isFinal) {
+            if (call.isFinal()) {
                 require(
-                        said.equals(stored),
+                        stored.containsKey(said),
                         "every answer is the stored one",
-                        id + " said " + said + ", stored " + stored);
-                fresh += call.replayed ? 0 : 1;
-                if (!call.replayed) {
-                    String attempt = call.value.substring(call.value.indexOf(':') + 1);
+                        id + " said " + said + ", stored " + stored.keySet());
+                if (call.replayed && stored.containsKey(said)) {
                     require(
-                            call.attempts.contains(attempt),
+                            call.began < stored.get(said).number("expires_at"),
+                            "an expired id is refused",
+                            id + " said " + said + ", stored " + stored.get(said));
+                }
+                if (!call.replayed) {
+                    fresh.merge(said, 1, Integer::sum);
+                    require(
+                            call.attempts.contains(attempt(said)),
                             "a fresh answer is one's own",
                             id + " said " + said);
                 }
@@ -143,44 +184,63 @@ final class CommandChecker extends Checker {
                         "one work at a time",
                         id + " said " + said);
                 require(
-                        !call.attempts.contains(stored.substring(stored.indexOf(' ') + 1)),
+                        stored.keySet().stream().noneMatch(s -> call.attempts.contains(attempt(s))),
                         "what failed left nothing",
-                        id + " said " + said + ", stored " + stored);
+                        id + " said " + said + ", stored " + stored.keySet());
             }
             require(
-                    !call.answer.equals("expired")
-                            && (!call.answer.equals("unresolved") || mayBeUnresolved),
+                    !call.answer.equals("unresolved") || mayBeUnresolved,
                     "no answer out of nothing",
                     id + " said " + said);
-        }
-        require(fresh <= 1, "one fresh answer", id + " has " + fresh);
-    }
-
-    /** Who won the claim decides which payload the id stands for. */
-    private void payloads(String id, String stored, List<Asked> calls) {
-        if (stored.isEmpty()) {
-            return;
-        }
-        boolean other = stored.contains("#OTHER_PAYLOAD#");
-        // A claim that was left unresolved by one payload may have been released for the other.
-        boolean wasOther =
-                calls.stream()
-                        .anyMatch(c -> c.road.equals("misuse") && c.isOtherPayload() != other);
-        for (Asked call : calls) {
-            boolean same = call.isOtherPayload() == other;
-            boolean isFinal = call.answer.equals("completed") || call.answer.equals("rejected");
-            require(!isFinal || same, "another payload is refused", id + " by " + call.spelling);
             require(
-                    !call.answer.equals("mismatch") || !same || wasOther,
+                    !call.answer.equals("expired")
+                            || stored.values().stream().anyMatch(call::mayHaveFoundExpired),
+                    "what is not expired is not refused",
+                    id + " said " + said + ", stored " + stored.values());
+        }
+        require(
+                fresh.values().stream().allMatch(n -> n == 1),
+                "one fresh answer",
+                id + ": " + fresh);
+    }
+
+    /** Who won the claim decides which payload the id stands for, until it is forgotten. */
+    private void payloads(String id, Map<String, Row> stored, List<Asked> calls) {
+        for (Asked call : calls) {
+            String said = call.answer + " " + call.value;
+            require(
+                    !call.isFinal() || isOther(said) == call.isOtherPayload(),
+                    "another payload is refused",
+                    id + " by " + call.spelling + " said " + said);
+            // A claim that was left unresolved by one payload may have been released for the other.
+            boolean mayDiffer =
+                    calls.stream()
+                                    .anyMatch(
+                                            c ->
+                                                    c.road.equals("misuse")
+                                                            && c.isOtherPayload()
+                                                                    != call.isOtherPayload())
+                            || stored.entrySet().stream()
+                                    .anyMatch(
+                                            e ->
+                                                    isOther(e.getKey()) != call.isOtherPayload()
+                                                            && call.mayHaveFound(e.getValue()));
+            require(
+                    !call.answer.equals("mismatch") || mayDiffer,
                     "the same payload is known again",
-                    id + " by " + call.spelling);
+                    id + " by " + call.spelling + ", stored " + stored.values());
         }
     }
 
-    private void misuse(String id, String stored, List<Row> effects, List<Asked> calls) {
+    private static boolean isOther(String outcome) {
+        return outcome.contains("#OTHER_PAYLOAD#");
+    }
+
+    private void misuse(String id, Set<String> stored, List<Row> effects, List<Asked> calls) {
         for (Asked call : calls) {
             if (call.road.equals("misuse")) {
-                boolean isStored = call.attempts.stream().anyMatch(a -> stored.endsWith(a));
+                boolean isStored =
+                        stored.stream().anyMatch(each -> call.attempts.contains(attempt(each)));
                 boolean isVisible =
                         effects.stream()
                                 .anyMatch(row -> call.attempts.contains(row.get("attempt")));
@@ -192,13 +252,19 @@ final class CommandChecker extends Checker {
         }
     }
 
-    private void refused(String id, String stored) {
-        List<Row> rows = by("refused", "command_id").getOrDefault(id, List.of());
-        boolean isRejected = stored.startsWith("rejected ");
-        require(
-                rows.size() == (isRejected ? 1 : 0),
-                "a no is kept once",
-                id + " is <" + stored + ">, kept " + rows.size());
+    private void refused(String id, Set<String> stored) {
+        List<String> kept =
+                by("refused", "command_id").getOrDefault(id, List.of()).stream()
+                        .map(row -> row.get("attempt"))
+                        .sorted()
+                        .toList();
+        List<String> wanted =
+                stored.stream()
+                        .filter(each -> each.startsWith("rejected "))
+                        .map(CommandChecker::attempt)
+                        .sorted()
+                        .toList();
+        require(kept.equals(wanted), "a no is kept once", id + " is " + stored + ", kept " + kept);
     }
 
     private void money() {

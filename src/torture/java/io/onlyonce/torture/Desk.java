@@ -21,6 +21,7 @@ final class Desk {
     private static final String COMMIT = "COMMIT";
     private static final String FETCH = "outbox_blocked";
     private static final String MARK = "synchronous_commit";
+    private static final String CHUNK = "gone";
 
     private final FaultProxy proxy;
     private final HikariDataSource pool;
@@ -37,19 +38,29 @@ final class Desk {
         config.setMinimumIdle(0);
         config.setConnectionTimeout(4_000);
         config.setInitializationFailTimeout(-1);
+        // HikariCP 7.1 asks its first connection for the default; if the server crashes just then,
+        // it takes -1 for it and refuses every later connection.
+        config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         return new HikariDataSource(config);
     }
 
     /** Where the server is, without a proxy. */
-    record Address(String host, int port, String database, String user, String password) {
+    record Address(
+            String host, int port, String database, String user, String password, String name) {
+
+        /** The same, under a name that the server knows its connections by. */
+        Address named(String other) {
+            return new Address(host, port, database, user, password, other);
+        }
 
         String direct() {
             return through(port);
         }
 
         String through(int proxyPort) {
-            return "jdbc:postgresql://127.0.0.1:%d/%s?connectTimeout=3&socketTimeout=12"
-                    .formatted(proxyPort, database);
+            return ("jdbc:postgresql://127.0.0.1:%d/%s?connectTimeout=3&socketTimeout=12"
+                            + "&ApplicationName=%s")
+                    .formatted(proxyPort, database, name);
         }
     }
 
@@ -83,6 +94,7 @@ final class Desk {
             case COMMIT_REQUEST, COMMIT_ANSWER -> COMMIT;
             case FETCH_REQUEST, FETCH_ANSWER -> FETCH;
             case MARK_REQUEST, MARK_ANSWER -> MARK;
+            case CHUNK_REQUEST, CHUNK_ANSWER -> CHUNK;
             default -> throw new IllegalArgumentException("no statement of its own: " + step);
         };
     }

@@ -34,25 +34,39 @@ record Evidence(String tenant, List<HistoryFile.Line> lines, Map<String, List<Ro
 
     static {
         TABLES.put("account", "SELECT * FROM account WHERE tenant = ANY (?)");
-        TABLES.put("effect", "SELECT * FROM effect WHERE tenant = ANY (?)");
+        TABLES.put(
+                "effect",
+                "SELECT tenant, command_id, attempt, account, delta, version, micros(at) AS at FROM"
+                        + " effect WHERE tenant = ANY (?)");
         TABLES.put("refused", "SELECT * FROM refused WHERE tenant = ANY (?)");
         TABLES.put("projection", "SELECT * FROM projection WHERE tenant = ANY (?)");
         TABLES.put("seen", "SELECT * FROM seen WHERE tenant = ANY (?)");
         TABLES.put("broker", "SELECT * FROM broker WHERE tenant = ANY (?) ORDER BY pos");
         TABLES.put(
                 "command",
-                "SELECT tenant, command_id, status, rejection_code, convert_from(result, 'UTF8') AS"
-                        + " result, encode(payload_hash, 'hex') AS hash FROM onlyonce.command_dedup"
-                        + " WHERE tenant = ANY (?)");
+                """
+                SELECT tenant, command_id, status, rejection_code, convert_from(result, 'UTF8') AS result,
+                    micros(started_at) AS started_at, micros(finished_at) AS finished_at, micros(expires_at) AS expires_at,
+                    micros(forget_at) AS forget_at, micros(gone_at) AS gone_at, gone_by
+                FROM (SELECT *, timestamptz 'infinity' AS gone_at, '' AS gone_by FROM onlyonce.command_dedup
+                    UNION ALL SELECT * FROM gone_command) d WHERE tenant = ANY (?)\
+                """);
         TABLES.put(
                 "event",
-                "SELECT tenant, event_key, event_id, aggregate_id, aggregate_version, state,"
-                    + " attempts, command_id FROM onlyonce.outbox_event WHERE tenant = ANY (?)");
+                """
+                SELECT tenant, event_key, event_id, aggregate_id, aggregate_version, state, attempts, command_id,
+                    micros(settled_at) AS settled_at, micros(gone_at) AS gone_at, gone_by
+                FROM (SELECT *, timestamptz 'infinity' AS gone_at, '' AS gone_by FROM onlyonce.outbox_event
+                    UNION ALL SELECT * FROM gone_event) e WHERE tenant = ANY (?)\
+                """);
         TABLES.put("blocked", "SELECT * FROM onlyonce.outbox_blocked WHERE tenant = ANY (?)");
         TABLES.put(
                 "message",
-                "SELECT tenant, message_id, status FROM onlyonce.inbox_message WHERE tenant = ANY"
-                        + " (?)");
+                """
+                SELECT tenant, message_id, status, micros(processed_at) AS processed_at, micros(gone_at) AS gone_at, gone_by
+                FROM (SELECT *, timestamptz 'infinity' AS gone_at, '' AS gone_by FROM onlyonce.inbox_message
+                    UNION ALL SELECT * FROM gone_message) m WHERE tenant = ANY (?)\
+                """);
         TABLES.put(
                 "followed",
                 "SELECT tenant, aggregate_id, version FROM onlyonce.projection_version WHERE tenant"

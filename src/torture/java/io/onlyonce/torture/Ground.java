@@ -32,20 +32,21 @@ final class Ground implements AutoCloseable {
     private final ExecutorService hands = Executors.newFixedThreadPool(Plan.CLIENTS + 1);
     private final AtomicInteger calls = new AtomicInteger();
 
-    Ground(PostgresServer server, long seed, Path folder, String mutant) throws Exception {
+    Ground(PostgresServer server, long seed, Path folder, Startup startup) throws Exception {
         this.server = server;
         this.seed = seed;
         this.folder = folder;
         database = TestDatabase.postgresOn(server);
         Schema.apply(database.dataSource());
         database.execute(Ledger.TABLES);
+        database.execute(Ledger.WITNESSES);
         String name = database.value("SELECT current_database()", String.class).orElseThrow();
         database.execute(
                 "ALTER DATABASE " + name + " SET idle_in_transaction_session_timeout = '1s'");
         String[] url = database.url().replaceFirst("jdbc:postgresql://", "").split("[:/]");
         List<String> address = List.of(url[0], url[1], url[2], database.user());
         for (int i = 0; i < Plan.CLIENTS; i++) {
-            members.add(new Member(mutant, i, seed, address, calls::incrementAndGet));
+            members.add(new Member(startup, i, seed, address, calls::incrementAndGet));
         }
     }
 

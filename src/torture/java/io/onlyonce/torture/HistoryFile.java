@@ -6,6 +6,8 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -21,11 +23,16 @@ final class HistoryFile implements AutoCloseable {
         out = new FileOutputStream(path.toFile(), true);
     }
 
-    /** A line: what happened, whose history it is, and more. */
+    /** A line: what happened, whose history it is, more, and when it was written. */
     record Line(String what, String tenant, List<String> rest) {
 
         String get(int i) {
             return rest.get(i);
+        }
+
+        /** In microseconds of this machine's clock, which is the server's too. */
+        long time() {
+            return Long.parseLong(rest.get(rest.size() - 1));
         }
     }
 
@@ -34,12 +41,16 @@ final class HistoryFile implements AutoCloseable {
         for (Object each : rest) {
             line.append('\t').append(String.valueOf(each).replaceAll("[\t\n\r]", " "));
         }
-        line.append('\t').append(System.nanoTime()).append('\n');
+        line.append('\t').append(micros()).append('\n');
         try {
             out.write(line.toString().getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private static long micros() {
+        return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
     }
 
     @Override

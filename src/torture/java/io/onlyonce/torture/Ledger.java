@@ -19,7 +19,8 @@ final class Ledger {
     static final String TABLES =
             """
             CREATE TABLE account (tenant text, id text, balance bigint, version bigint, PRIMARY KEY (tenant, id));
-            CREATE TABLE effect (tenant text, command_id text, attempt text, account text, delta bigint, version bigint);
+            CREATE TABLE effect (tenant text, command_id text, attempt text, account text, delta bigint, version bigint,
+                at timestamptz DEFAULT clock_timestamp());
             CREATE INDEX ON effect (tenant);
             CREATE TABLE refused (tenant text, command_id text, attempt text);
             CREATE INDEX ON refused (tenant);
@@ -36,6 +37,49 @@ final class Ledger {
                 BEGIN PERFORM torture_raise(NEW.state); RETURN NULL; END $$;
             CREATE CONSTRAINT TRIGGER refuse_late AFTER INSERT ON late_refusal
                 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_late();
+            """;
+
+    /**
+     * Every row that is removed is written down with the server's time, and who removed it: what
+     * the checker knows of purges. In the middle of a chunk this may wait or fail, where a client
+     * has asked for that; a sequence tells it so, whatever becomes of the transaction.
+     */
+    static final String WITNESSES =
+            """
+            CREATE FUNCTION micros(at timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+                SELECT CASE at WHEN 'infinity' THEN 9223372036854775000 WHEN '-infinity' THEN -9223372036854775000
+                    ELSE (extract(epoch FROM at) * 1000000)::bigint END $$;
+            CREATE TABLE purge_trouble (purger text, what text);
+            CREATE SEQUENCE struck_purge_0;
+            CREATE SEQUENCE struck_purge_1;
+            CREATE SEQUENCE struck_purge_2;
+            CREATE TABLE gone_command (LIKE onlyonce.command_dedup, gone_at timestamptz, gone_by text);
+            CREATE TABLE gone_event (LIKE onlyonce.outbox_event, gone_at timestamptz, gone_by text);
+            CREATE TABLE gone_message (LIKE onlyonce.inbox_message, gone_at timestamptz, gone_by text);
+            CREATE INDEX ON gone_command (tenant);
+            CREATE INDEX ON gone_event (tenant);
+            CREATE INDEX ON gone_message (tenant);
+            CREATE FUNCTION witness() RETURNS trigger LANGUAGE plpgsql AS $$
+                DECLARE remover text := current_setting('application_name'); trouble text;
+                BEGIN
+                    EXECUTE format('INSERT INTO public.%I SELECT ($1).*, clock_timestamp(), $2', TG_ARGV[0]) USING OLD, remover;
+                    IF remover LIKE 'purge%' THEN
+                        SELECT what INTO trouble FROM public.purge_trouble WHERE purger = remover;
+                        IF trouble IS NOT NULL THEN
+                            PERFORM nextval(('public.struck_' || remover)::regclass);
+                            IF trouble = 'wait' THEN PERFORM pg_sleep(0.3);
+                            ELSIF trouble = 'wait longer' THEN PERFORM pg_sleep(5);
+                            ELSE PERFORM public.torture_raise(trouble); END IF;
+                        END IF;
+                    END IF;
+                    RETURN NULL;
+                END $$;
+            CREATE TRIGGER witness AFTER DELETE ON onlyonce.command_dedup
+                FOR EACH ROW EXECUTE FUNCTION witness('gone_command');
+            CREATE TRIGGER witness AFTER DELETE ON onlyonce.outbox_event
+                FOR EACH ROW EXECUTE FUNCTION witness('gone_event');
+            CREATE TRIGGER witness AFTER DELETE ON onlyonce.inbox_message
+                FOR EACH ROW EXECUTE FUNCTION witness('gone_message');
             """;
 
     /** How many events of a database are not published yet. The only question of this kind. */
@@ -95,12 +139,19 @@ final class Ledger {
                 event(transfer.id(), attempt, transfer.from(), -amount, debited));
     }
 
-    /** Keys are the same in all tenants: only the tenant tells them apart. */
+    /**
+     * Keys are the same in all tenants: only the tenant tells them apart. The version does so where
+     * an id was forgotten and is used again.
+     */
     static OutboxEvent event(
             String commandId, String attempt, String account, long delta, long version) {
         byte[] payload = (delta + " " + attempt).getBytes(StandardCharsets.UTF_8);
         return OutboxEvent.of(
-                        "moved:" + commandId + ":" + account, "Account", account, "Moved", payload)
+                        "moved:" + commandId + ":" + account + ":" + version,
+                        "Account",
+                        account,
+                        "Moved",
+                        payload)
                 .withVersion(version);
     }
 
@@ -148,9 +199,8 @@ final class Ledger {
         execute(connection, "INSERT INTO refused VALUES (?, ?, ?)", tenant, commandId, attempt);
     }
 
-    /** The consumer's half: the projection follows, and every run of the work leaves a row. */
-    static void project(
-            Connection connection, String tenant, String account, long delta, String eventId)
+    /** The consumer's half, for what it has not applied before it forgot about it. */
+    static void project(Connection connection, String tenant, String account, long delta)
             throws SQLException {
         try (var statement =
                 connection.prepareStatement(
@@ -162,6 +212,10 @@ final class Ledger {
             statement.setString(3, account);
             statement.executeUpdate();
         }
+    }
+
+    /** Every run of a consumer's work leaves a row. */
+    static void seen(Connection connection, String tenant, String eventId) throws SQLException {
         execute(connection, "INSERT INTO seen VALUES (?, ?)", tenant, eventId);
     }
 

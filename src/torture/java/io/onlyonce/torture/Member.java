@@ -9,6 +9,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -26,7 +27,7 @@ final class Member implements AutoCloseable {
     private static final Duration FROZEN = Duration.ofMillis(1_500);
     private static final int PATIENCE_MILLIS = 120_000;
 
-    private final String mutant;
+    private final Startup startup;
     private final List<String> args;
     private final ServerSocket listener;
     private final Runnable onCall;
@@ -35,10 +36,9 @@ final class Member implements AutoCloseable {
     private BufferedReader in;
     private OutputStream out;
 
-    /** Classes of a mutant come first; empty for none. */
-    Member(String mutant, int index, long seed, List<String> address, Runnable onCall)
+    Member(Startup startup, int index, long seed, List<String> address, Runnable onCall)
             throws IOException, InterruptedException {
-        this.mutant = mutant;
+        this.startup = startup;
         this.onCall = onCall;
         listener = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
         listener.setSoTimeout(PATIENCE_MILLIS);
@@ -48,7 +48,7 @@ final class Member implements AutoCloseable {
     }
 
     private void start() throws IOException {
-        child = ChildJvm.startWith(mutant, Client.class, args.toArray(String[]::new));
+        child = startup.start(args);
     }
 
     private void connect() throws IOException {
@@ -81,10 +81,7 @@ final class Member implements AutoCloseable {
                 tell(order);
                 given = true;
             }
-            String message = in.readLine();
-            if (message == null) {
-                throw new IOException("a client ended by itself:\n" + log());
-            }
+            String message = heard();
             switch (message) {
                 case "done" -> {
                     return;
@@ -106,6 +103,18 @@ final class Member implements AutoCloseable {
                 default -> {}
             }
         }
+    }
+
+    private String heard() throws IOException {
+        try {
+            String message = in.readLine();
+            if (message != null) {
+                return message;
+            }
+        } catch (SocketException e) {
+            // as if it had said no more
+        }
+        throw new IOException("a client ended by itself:\n" + log());
     }
 
     void keepLog(Path file) throws IOException {

@@ -34,7 +34,12 @@ final class Mutants {
     }
 
     private static List<Mutant> all() {
-        return Stream.of(Plants.COMMAND, Plants.TRANSACTIONS, Plants.OUTBOX, Plants.INBOX)
+        return Stream.of(
+                        Plants.COMMAND,
+                        Plants.TRANSACTIONS,
+                        Plants.OUTBOX,
+                        Plants.INBOX,
+                        Plants.RETENTION)
                 .flatMap(List::stream)
                 .toList();
     }
@@ -77,9 +82,9 @@ final class Mutants {
     }
 
     private static Found find(Mutant mutant, long seed, Path folder) throws Exception {
-        String classes = mutant.compile(folder).toAbsolutePath().toString();
+        Startup startup = Startup.with(mutant.compile(folder));
         try (PostgresServer server = Ground.server();
-                var ground = new Ground(server, seed, folder, classes)) {
+                var ground = new Ground(server, seed, folder, startup)) {
             for (int wave = 0; wave * Torture.WAVE < PATIENCE; wave++) {
                 Ground.Wave lived = ground.live(wave, wave * Torture.WAVE, Torture.WAVE);
                 var violations = Checker.check(lived.evidence());

@@ -20,7 +20,7 @@ record Plan(String tenant, List<Transfer> transfers, List<List<Call>> callers, i
     static final long OPENING_BALANCE = 100;
 
     /** What a command id stands for. */
-    record Transfer(String id, String from, String to, int amount) {
+    record Transfer(String id, String from, String to, int amount, Life life) {
 
         /** Three ways to send it: as it is, spelt differently, and another payload altogether. */
         String payload(Spelling spelling) {
@@ -78,8 +78,9 @@ record Plan(String tenant, List<Transfer> transfers, List<List<Call>> callers, i
         var random = new SplittableRandom(seed * 0x9E3779B97F4A7C15L + number);
         String tenant = "t%x-%d".formatted(seed, number);
         List<Cell> faults = new ArrayList<>();
-        for (int i = 1 + random.nextInt(3); i > 0; i--) {
-            faults.add(Cell.draw(random));
+        int count = 1 + random.nextInt(5) / 2;
+        for (int i = 0; i < count; i++) {
+            faults.add(Cell.at(seed * 31 + 3L * number + i));
         }
         List<Transfer> transfers = new ArrayList<>();
         for (int i = faults.size() + 1 + random.nextInt(2); i > 0; i--) {
@@ -120,7 +121,8 @@ record Plan(String tenant, List<Transfer> transfers, List<List<Call>> callers, i
         int to = (from + 1 + random.nextInt(ACCOUNTS.size() - 1)) % ACCOUNTS.size();
         boolean never = random.nextInt(8) == 0;
         int amount = never ? 1_000 : 1 + random.nextInt(50);
-        return new Transfer("cmd-" + n, ACCOUNTS.get(from), ACCOUNTS.get(to), amount);
+        return new Transfer(
+                "cmd-" + n, ACCOUNTS.get(from), ACCOUNTS.get(to), amount, Life.draw(random));
     }
 
     private static Call call(SplittableRandom random, String key, List<Transfer> transfers) {

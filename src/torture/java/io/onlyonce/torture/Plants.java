@@ -14,6 +14,8 @@ final class Plants {
     private static final String RELAY_SQL = "outbox/PostgresRelay.java";
     private static final String INBOX_SQL = "inbox/PostgresInbox.java";
 
+    private static final String PURGE_RULE = "retention/Rule.java";
+
     private static final String FENCE =
             "CASE WHEN pg_catalog.now() OPERATOR(pg_catalog.=) ? THEN ?::int2 ELSE"
                     + " %1$s.refuse('OO001', 'not this transaction')::int::int2 END";
@@ -221,4 +223,40 @@ final class Plants {
                             "sql/Guard.java",
                             "handler.guard().gap = expected;",
                             "handler.guard().gap = null;"));
+
+    static final List<Mutant> RETENTION =
+            List.of(
+                    Mutant.of(
+                            "a purge without the check of the time",
+                            "retention/Step.java",
+                            "AND %1$s >= ? AND %1$s <= %5$s ORDER BY %1$s",
+                            "AND %1$s >= ? AND (true OR %1$s <= %5$s) ORDER BY %1$s"),
+                    Mutant.of(
+                                    "a purge of events that are not published",
+                                    PURGE_RULE,
+                                    "\"settled_at\",",
+                                    "\"created_at\",")
+                            .and(PURGE_RULE, "\"state IN (1, 4)\",", "\"state IN (0, 1)\","),
+                    Mutant.of(
+                                    "a purge of what is unresolved",
+                                    PURGE_RULE,
+                                    "\"forget_at\",",
+                                    "\"started_at\",")
+                            .and(
+                                    PURGE_RULE,
+                                    "\"status <> 0 AND forget_at > '-infinity' AND forget_at <"
+                                            + " 'infinity'\"",
+                                    "\"(status = 0 OR forget_at <= pg_catalog.now())\""),
+                    Mutant.of(
+                            "an id is new as soon as it has expired",
+                            COMMANDS,
+                            "status <> 0 AND forget_at <= pg_catalog.clock_timestamp() AS"
+                                    + " forgotten",
+                            "status <> 0 AND expires_at <= pg_catalog.clock_timestamp() AS"
+                                    + " forgotten"),
+                    Mutant.of(
+                            "an expired result is replayed",
+                            SEEN,
+                            "        if (row.expired()) {",
+                            "        if (row.hash().length == 0) {"));
 }

@@ -15,19 +15,19 @@ import java.util.concurrent.Future;
 /**
  * Runs histories from seeds and checks each: {@code --histories N --seed S --minutes M}, the bounds
  * for each seed; with {@code --mutants} it plants bugs and sees that they are found; with {@code
- * --first N} it begins at a history, to see it again.
+ * --first N} it begins at a history, to see it again; with {@code --sum} it adds up what runs have
+ * counted.
  */
 final class Torture {
 
     static final int WAVE = 48;
 
-    /** Most of a history's time is waiting for processes to start and timeouts to end. */
-    private static final int LANES = 3;
+    private static final Path FOLDER = Path.of("build", "torture");
 
     private static final int FRESH = 1 << 30;
 
     private final Arguments arguments;
-    private final Report report = new Report();
+    private final List<Totals> totals = new ArrayList<>();
     private volatile boolean violated;
     private volatile long began;
 
@@ -39,7 +39,12 @@ final class Torture {
         var arguments = Arguments.parse(List.of(args));
         boolean good = false;
         try {
-            good = arguments.mutants() ? Mutants.run(arguments) : new Torture(arguments).run();
+            if (arguments.sum()) {
+                System.out.println(Report.table(Totals.sum(Totals.read(FOLDER))));
+                good = true;
+            } else {
+                good = arguments.mutants() ? Mutants.run(arguments) : new Torture(arguments).run();
+            }
         } catch (Exception e) {
             e.printStackTrace();
         }
@@ -51,11 +56,12 @@ final class Torture {
         for (long seed : arguments.seeds()) {
             System.out.println("seed " + seed);
             began = System.nanoTime();
-            var lanes = Executors.newFixedThreadPool(LANES);
+            var report = new Report(seed, arguments.first());
+            var lanes = Executors.newFixedThreadPool(arguments.lanes());
             List<Future<Boolean>> ends = new ArrayList<>();
-            for (int lane = 0; lane < LANES; lane++) {
+            for (int lane = 0; lane < arguments.lanes(); lane++) {
                 int first = arguments.first() / WAVE + lane;
-                ends.add(lanes.submit(() -> run(seed, first)));
+                ends.add(lanes.submit(() -> run(seed, first, report)));
             }
             boolean good = true;
             for (Future<Boolean> end : ends) {
@@ -65,25 +71,24 @@ final class Torture {
             if (!good) {
                 return false;
             }
+            totals.add(report.totals());
         }
-        System.out.println(report.table());
-        System.out.printf(
-                "0 violations in %d histories: at a confidence of 95%% fewer than %.5f of all"
-                        + " histories violate a promise%n",
-                report.histories(), Math.min(1, 3.0 / report.histories()));
+        System.out.println(Report.table(Totals.sum(totals)));
         return true;
     }
 
     /** One lane: every so many waves of this seed, on a server of its own. */
-    private boolean run(long seed, int first) throws Exception {
+    private boolean run(long seed, int first, Report report) throws Exception {
         int end = (arguments.first() + arguments.histories() + WAVE - 1) / WAVE;
         if (first >= end) {
             return true;
         }
         Path folder = arguments.folder("seed-" + seed + "-" + first);
         try (PostgresServer server = Ground.server();
-                var ground = new Ground(server, seed, folder, "")) {
-            for (int wave = first; wave < end && !violated && !isOver(); wave += LANES) {
+                var ground = new Ground(server, seed, folder, Startup.of(arguments.logging()))) {
+            for (int wave = first;
+                    wave < end && !violated && !isOver();
+                    wave += arguments.lanes()) {
                 Ground.Wave lived;
                 try {
                     lived = ground.live(wave, wave * WAVE, WAVE);
@@ -103,8 +108,11 @@ final class Torture {
                     return false;
                 }
                 delete(folder.resolve("wave-" + wave));
-                report.add(lived);
-                System.out.println(report.progress());
+                synchronized (report) { // a later total must not be overwritten by an earlier one
+                    Totals soFar = report.add(lived);
+                    soFar.write(FOLDER);
+                    System.out.println(soFar.progress());
+                }
             }
         }
         return true;
@@ -115,8 +123,8 @@ final class Torture {
     }
 
     private static String replay(long seed, int wave, Path folder) {
-        return ("VIOLATION: histories, database and logs are in %s; again with%n"
-                        + "  ./gradlew torture -Pargs=\"--seed %d --first %d --histories %d\"")
+        return ("VIOLATION: histories, database and logs are in %s; again with%n  ./gradlew torture"
+                    + " -Pargs=\"--logs --seed %d --first %d --histories %d\"")
                 .formatted(folder, seed, wave * WAVE, WAVE);
     }
 
@@ -134,6 +142,9 @@ final class Torture {
             List<Long> seeds,
             double minutes,
             int first,
+            int lanes,
+            boolean logging,
+            boolean sum,
             boolean mutants,
             List<String> names) {
 
@@ -141,6 +152,9 @@ final class Torture {
             int histories = 1_000;
             double minutes = 24 * 60;
             int first = 0;
+            int lanes = 3;
+            boolean logging = false;
+            boolean sum = false;
             boolean mutants = false;
             List<Long> seeds = new ArrayList<>();
             List<String> names = new ArrayList<>();
@@ -149,6 +163,9 @@ final class Torture {
                     case "--histories" -> histories = Integer.parseInt(args.get(++i));
                     case "--minutes" -> minutes = Double.parseDouble(args.get(++i));
                     case "--first" -> first = Integer.parseInt(args.get(++i));
+                    case "--lanes" -> lanes = Integer.parseInt(args.get(++i));
+                    case "--logs" -> logging = true;
+                    case "--sum" -> sum = true;
                     case "--mutants" -> mutants = true;
                     case "--mutant" -> {
                         mutants = true;
@@ -165,17 +182,19 @@ final class Torture {
                             throw new IllegalArgumentException(
                                     args.get(i)
                                             + ": say --histories N, --seed S (or fresh), --minutes"
-                                            + " M, --first N, --mutants or --mutant NAME");
+                                            + " M, --first N, --lanes N, --logs, --mutants,"
+                                            + " --mutant NAME or --sum");
                 }
             }
             if (seeds.isEmpty()) {
                 seeds.add((long) new SecureRandom().nextInt(FRESH));
             }
-            return new Arguments(histories, seeds, minutes, first, mutants, names);
+            return new Arguments(
+                    histories, seeds, minutes, first, lanes, logging, sum, mutants, names);
         }
 
         Path folder(String name) throws IOException {
-            Path folder = Path.of("build", "torture", name);
+            Path folder = FOLDER.resolve(name);
             if (Files.exists(folder)) {
                 delete(folder);
             }

@@ -90,10 +90,13 @@ final class Trouble {
                                 Cell.Kind.REFUSED_COMMIT,
                                 Cell.Kind.SERIALIZATION,
                                 Cell.Kind.DISK_FULL);
-        if (struck || (cell.step() != step && !late)) {
+        boolean again = struck && !cell.isMisuse(); // every attempt of a mistaken call is one
+        if (again || (cell.step() != step && !late)) {
             return;
         }
-        strike();
+        if (!struck) {
+            strike();
+        }
         switch (cell.kind()) {
             case KILL -> client.driver().killMe();
             case FREEZE -> client.driver().freezeMe();
