@@ -124,7 +124,7 @@ final class Torture {
 
     private static String replay(long seed, int wave, Path folder) {
         return ("VIOLATION: histories, database and logs are in %s; again with%n  ./gradlew torture"
-                    + " -Pargs=\"--logs --seed %d --first %d --histories %d\"")
+                        + " -Pargs=\"--logs --seed %d --first %d --histories %d\"")
                 .formatted(folder, seed, wave * WAVE, WAVE);
     }
 
