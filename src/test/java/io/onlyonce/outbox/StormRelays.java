@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.onlyonce.OnlyOnce;
 import io.onlyonce.ground.Checkpoint;
 import io.onlyonce.ground.DataSources;
+import io.onlyonce.tx.CommitOutcomeUnknownException;
 
 import org.postgresql.PGConnection;
 
@@ -62,8 +63,8 @@ final class StormRelays {
         while (true) {
             try {
                 return OnlyOnce.on(source).withoutExpiry().build();
-            } catch (SQLException e) {
-                System.out.println("struck while starting: " + e.getSQLState());
+            } catch (SQLException | CommitOutcomeUnknownException e) {
+                System.out.println("struck while starting: " + e);
             }
         }
     }
